@@ -1,0 +1,1 @@
+"""A small claim memory for agents: extracts, reconciles, retires and restates."""

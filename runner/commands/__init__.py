@@ -1,0 +1,1 @@
+"""What a person types: parse, ask, call, print."""

@@ -1,0 +1,1 @@
+"""Images: build, lock, identify."""

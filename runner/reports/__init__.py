@@ -1,0 +1,1 @@
+"""The report: schema, writing, rescoring, rendering."""

@@ -1,0 +1,1 @@
+"""The box a run happens in."""

@@ -1,0 +1,1 @@
+"""What is measured: protocols and checks, pure."""
