@@ -138,7 +138,7 @@ class Call(Noun):
     outcome: Literal["answered", "refused", "failed"]
     """``refused`` by the gateway, ``failed`` at the provider."""
     error: str | None = None
-    """For what was not answered: the kind, such as ``ceiling``, ``script_missing``, ``http_529``."""
+    """For what was not answered: the kind: ``ceiling``, ``script_missing``, ``http_529`` ...."""
     detail: str = ""
     usage: Usage = Usage()
     cost_usd: Decimal = Decimal(0)
@@ -227,7 +227,7 @@ class ImageIdentity(Noun):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing a suite asks of a system. ``day`` is the day it happens on in the system's world."""
+    """One thing a suite asks of a system, on one day of the system's world."""
 
     name: str
     verb: Literal["deposit", "consolidate", "index", "ask", "probe", "learn"]
