@@ -222,6 +222,22 @@ class ImageIdentity(Noun):
     packages: tuple[Package, ...] = ()
 
 
+class Machine(Noun):
+    """Where the runs happened."""
+
+    engine: str
+    """Name and version of the container engine."""
+    storage: str
+    """Its storage driver."""
+    cgroup: str
+    """Version of the control groups."""
+    platform: str
+    """Operating system and architecture of the containers."""
+    kernel: str
+    cpus: int
+    memory_bytes: int
+
+
 # ---------------------------------------------------------------- what a run does
 
 

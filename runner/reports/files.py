@@ -1,0 +1,159 @@
+"""Reports on disk: written whole or not at all, checked when read."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from runner.errors import AlteredReport, CannotStart, UsageError
+from runner.reports import integrity
+from runner.reports.schema import REPORT_VERSION, Report
+
+
+def save(report: Report, path: Path) -> None:
+    """Write a report: to a new file beside it, flushed, then renamed over the old one.
+
+    The file belongs to whoever owns its folder, so that a report written as root by a container
+    is the user's.
+
+    Raises:
+        OSError: when it cannot be written; the old file is then still whole.
+    """
+    document = report.model_dump(mode="json")
+    document[integrity.OWN_FIELD] = integrity.digests(document)
+    write_atomically(path, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file's content in one step; see ``save``."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        give_to_owner(Path(name))
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def give_to_owner(path: Path) -> None:
+    """Hand a path to the owner of its folder; only root can, and only root needs to."""
+    owner = path.parent.stat()
+    if os.geteuid() == 0:
+        os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def prepare(path: Path, *, resume: bool) -> None:
+    """Find out before anything starts whether a report can be written at ``path``.
+
+    Raises:
+        CannotStart: when the folder cannot be made or written.
+        UsageError: when a file is there already and the run is not to be resumed.
+    """
+    if path.exists() and not resume:
+        raise UsageError(
+            f"{path} exists already.",
+            hint="Choose another --output, or add --resume to finish a half-written report.",
+        )
+    try:
+        make_folder(path.parent)
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            os.write(handle, b" " * 4096)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+            Path(name).unlink()
+    except OSError as error:
+        raise CannotStart(
+            f"A report cannot be written at {path}: {error.strerror or error}.",
+            hint="Nothing was started. Choose a writable --output with room on its disk.",
+        ) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents, each owned like the folder it lies in."""
+    missing = [folder, *folder.parents]
+    for path in reversed(missing[: next(i for i, p in enumerate(missing) if p.exists())]):
+        path.mkdir(exist_ok=True)
+        give_to_owner(path)
+    if not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder")
+
+
+def load(path: Path) -> Report:
+    """Read a report and verify that no part of it was changed.
+
+    Raises:
+        UsageError: when there is no such file.
+        AlteredReport: when it is no report of this version, or a part does not match its digest.
+    """
+    try:
+        document: Any = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except orjson.JSONDecodeError as error:
+        raise AlteredReport(f"{path} is no JSON: {error}.") from error
+    if not isinstance(document, dict) or "report_version" not in document:
+        raise AlteredReport(f"{path} is no report of this bench.")
+    if document["report_version"] != REPORT_VERSION:
+        raise AlteredReport(
+            f"{path} is a report of version {document['report_version']!r};"
+            f" this bench reads version {REPORT_VERSION}."
+        )
+    changed = integrity.altered(document)
+    if changed:
+        raise AlteredReport(
+            f"{path} was changed after it was written: {', '.join(changed)}.",
+            hint="Its digests do not match. Get the original file.",
+        )
+    try:
+        report = Report.model_validate_json(orjson.dumps(document))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise AlteredReport(
+            f"{path} does not follow the schema: {where}: {first['msg']}."
+        ) from error
+    _check_runs(report, path)
+    return report
+
+
+def _check_runs(report: Report, path: Path) -> None:
+    """Refuse a report whose runs are not the runs it planned, each once, on its own settings."""
+    planned = {item.id: item for item in report.planned}
+    seen: set[str] = set()
+    for number, run in enumerate(report.runs):
+        where = f"{path}: runs[{number}]"
+        spec = run.spec
+        if spec.id in seen:
+            raise AlteredReport(f"{where} is run {spec.id} a second time.")
+        seen.add(spec.id)
+        item = planned.get(spec.id)
+        if item is None or (item.kind, item.index) != (spec.kind, spec.index):
+            raise AlteredReport(f"{where} ({spec.id}) is not a run the protocol planned.")
+        same = {
+            "case": (spec.case, report.case.name),
+            "fixture_variant": (spec.fixture_variant, report.case.variant),
+            "arm": (spec.arm, report.arm),
+            "model": (spec.model, report.model),
+            "system": (spec.system, report.system.name),
+            "options": (spec.options, report.options),
+            "clock": (spec.clock, report.clock.mode),
+        }
+        for field, (ours, theirs) in same.items():
+            if ours != theirs:
+                raise AlteredReport(
+                    f"{where}.spec.{field} is {ours!r}; the report says {theirs!r}."
+                )

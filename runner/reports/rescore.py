@@ -1,0 +1,93 @@
+"""A saved report, computed again from its own rows, events and calls. No container, no call."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from runner.errors import AlteredReport
+from runner.model import Outcome, RunRecord, Store
+from runner.prices import ModelPrice, priced_name
+from runner.reports.schema import Report
+from runner.suites.trip_vs_move import Case, Verdict, check_all, ending, observe, score
+
+JUDGED = (Outcome.PASSED, Outcome.FAILED)
+
+
+def stores(run: RunRecord) -> Mapping[str, Store]:
+    """What a run's store held, by the name of the step after which it was read."""
+    return {snapshot.step: snapshot.store for snapshot in run.snapshots}
+
+
+def rejudge(case: Case, run: RunRecord, version: int) -> RunRecord:
+    """The run with every check computed again, ended by the result under ``version``.
+
+    A run that never came to a verdict keeps the ending it has.
+    """
+    if run.ending.outcome not in JUDGED:
+        return run
+    results = check_all(case, run.spec.kind, stores(run))
+    return run.model_copy(
+        update={
+            "checks": results,
+            "observations": observe(case, run.spec.kind, stores(run)),
+            "ending": ending(results, version),
+        }
+    )
+
+
+def verify(report: Report) -> None:
+    """Compute everything that can be computed again, and compare it with what the report says.
+
+    Raises:
+        AlteredReport: something differs; names the field.
+    """
+    again = rescore(report, report.checks_version)
+    for number, (saved, computed) in enumerate(zip(report.runs, again.runs, strict=True)):
+        for field in ("checks", "observations", "ending"):
+            if getattr(saved, field) != getattr(computed, field):
+                raise _differs(f"runs[{number}].{field}", "the run's own rows and events")
+        _verify_costs(saved, number)
+    if report.verdict != again.verdict:
+        raise _differs("verdict", "the runs")
+    if report.spend.cost_usd != sum((run.cost_usd for run in report.runs), Decimal(0)):
+        raise _differs("spend.cost_usd", "the runs' costs")
+
+
+def rescore(report: Report, version: int) -> Report:
+    """The report under another version of the checks.
+
+    Raises:
+        UsageError: the version is not defined for the report's case.
+    """
+    runs = tuple(rejudge(report.case, run, version) for run in report.runs)
+    return report.model_copy(
+        update={"runs": runs, "checks_version": version, "verdict": verdict(report, runs, version)}
+    )
+
+
+def verdict(report: Report, runs: tuple[RunRecord, ...], version: int) -> Verdict | None:
+    """What the runs come to; none before the first."""
+    if not runs:
+        return None
+    planned: dict[str, int] = {}
+    for item in report.planned:
+        planned[item.kind] = planned.get(item.kind, 0) + 1
+    return score(report.case, runs, version, planned=planned)
+
+
+def _verify_costs(run: RunRecord, number: int) -> None:
+    rates = run.gateway.prices if run.gateway is not None else {}
+    prices = {model: ModelPrice.model_validate(rate) for model, rate in rates.items()}
+    for place, call in enumerate(run.calls):
+        name = priced_name(call.requested_model, prices, {})
+        cost = prices[name].cost(call.usage) if name is not None else Decimal(0)
+        if cost != call.cost_usd:
+            raise _differs(f"runs[{number}].calls[{place}].cost_usd", "its tokens and prices")
+    if run.cost_usd != sum((call.cost_usd for call in run.calls), Decimal(0)):
+        raise _differs(f"runs[{number}].cost_usd", "the costs of its calls")
+
+
+def _differs(field: str, source: str) -> AlteredReport:
+    return AlteredReport(
+        f"{field} is not what {source} come to.",
+        hint="The report was altered, or made by a program that computes it otherwise.",
+    )

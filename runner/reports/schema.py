@@ -1,0 +1,109 @@
+"""The report: one JSON a suite, system and model, written run by run."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from runner.model import ImageIdentity, Machine, Noun, RunRecord
+from runner.suites.trip_vs_move import Case, Verdict
+
+REPORT_VERSION = 1
+
+
+class Fixture(Noun):
+    """One file a run was fed."""
+
+    name: str
+    sha256: str
+
+
+class Planned(Noun):
+    """One run the protocol asks for."""
+
+    id: str
+    kind: str
+    index: int
+
+
+class Clock(Noun):
+    """The days the runs happened on."""
+
+    mode: str
+    """``note``, ``now``, or an ISO day."""
+    days: dict[str, str] = Field(default_factory=dict)
+    """The day each step was set to, by step name; empty with the wall clock."""
+
+
+class Comparable(Noun):
+    """Whether the result may be laid beside the published runs, and why not."""
+
+    to: str
+    """The published runs meant, such as ``2026-10-14``."""
+    holds: bool
+    why: tuple[str, ...] = ()
+    """What differs, a sentence each."""
+
+
+class SystemIdentity(Noun):
+    """What was measured."""
+
+    name: str
+    version: str
+    licence: str
+
+
+class Spend(Noun):
+    """What the model calls cost, at the prices the report names."""
+
+    simulated: bool
+    """Whether the money is play money (scripted and replayed answers)."""
+    estimate_usd: Decimal | None = None
+    estimate_source: str | None = None
+    cost_usd: Decimal = Decimal(0)
+    max_usd_per_run: Decimal | None = None
+    ceiling: Literal["reserved", "measured"] = "reserved"
+
+
+class Report(Noun):
+    """Everything about one protocol on one system and model."""
+
+    report_version: Literal[1] = 1
+    bench_version: str
+    suite: Literal["trip-vs-move"] = "trip-vs-move"
+    case: Case
+    """The case itself, so that every check can be computed again from this file alone."""
+    system: SystemIdentity
+    arm: str
+    model: str
+    purposes: dict[str, str]
+    """The model of every purpose the system names."""
+    mixed: bool
+    """Whether purposes run on more than one model; a mixture has no bar."""
+    options: dict[str, JsonValue]
+    """Settings handed to the system."""
+    checks_version: int
+    """The version the verdict goes by; every run carries the others too."""
+    clock: Clock
+    comparable: Comparable
+    fixtures: tuple[Fixture, ...]
+    """Digests of notes and scripted tables."""
+    images: tuple[ImageIdentity, ...]
+    machine: Machine | None = None
+    started_at: datetime
+    finished_at: datetime | None = None
+    planned: tuple[Planned, ...]
+    runs: tuple[RunRecord, ...] = ()
+    verdict: Verdict | None = None
+    """Over the runs there are; none before the first."""
+    spend: Spend
+    notes: tuple[str, ...] = ()
+    integrity: dict[str, str] = Field(default_factory=dict)
+    """Digest of every part (see ``runner.reports.integrity``)."""
+
+    @property
+    def missing(self) -> tuple[Planned, ...]:
+        """Planned runs without a record."""
+        done = {run.spec.id for run in self.runs}
+        return tuple(planned for planned in self.planned if planned.id not in done)

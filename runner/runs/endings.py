@@ -1,0 +1,66 @@
+"""What each failure under a run means for its outcome."""
+
+from runner.errors import (
+    BenchError,
+    ContainerDied,
+    DeadlineMissed,
+    DriverError,
+    EngineLost,
+    HostileSnapshot,
+    SandboxError,
+)
+from runner.model import Ending, Outcome
+
+_DRIVER = {
+    "provider": "provider",
+    "gateway_refused": "gateway_refused",
+    "unparseable_reply": "unparseable_reply",
+    "degraded": "degraded",
+}
+
+
+class Ended(Exception):
+    """Raised inside a run to end it: carries how."""
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending.detail)
+        self.ending = ending
+
+
+def interrupted() -> Ending:
+    """The user stopped the bench."""
+    return Ending(
+        outcome=Outcome.INCOMPLETE, kind="interrupted", detail="The bench was stopped by a signal."
+    )
+
+
+def ending_of(error: BaseException) -> Ending:
+    """The ending an exception stands for; never a verdict."""
+    match error:
+        case Ended():
+            return error.ending
+        case DeadlineMissed():
+            return Ending(outcome=Outcome.INCOMPLETE, kind="deadline", detail=str(error))
+        case DriverError():
+            kind = _DRIVER.get(error.kind, "driver")
+            return Ending(
+                outcome=Outcome.ERRORED, kind=kind, detail=f"{error.kind}: {error.message}"
+            )
+        case EngineLost():
+            kind = "engine_lost"
+        case ContainerDied():
+            kind = "container_died"
+        case HostileSnapshot():
+            kind = "snapshot"
+        case SandboxError():
+            kind = "sandbox"
+        case BenchError():
+            kind = "bench"
+        case OSError():
+            kind = "disk"
+        case _:
+            kind = "bug"
+            return Ending(
+                outcome=Outcome.ERRORED, kind=kind, detail=f"{type(error).__name__}: {error}"
+            )
+    return Ending(outcome=Outcome.ERRORED, kind=kind, detail=str(error))

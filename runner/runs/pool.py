@@ -1,0 +1,67 @@
+"""Several runs at a time, and all of them stopped when the bench is."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from runner.model import RunRecord
+from runner.runs.keep import Keep
+from runner.runs.run import Attempt, Job
+from runner.runs.sandbox.protocol import Sandbox
+from runner.runs.watch import Watch
+
+STOP_BOUND_S = 8.0
+"""How long stopping may take before the bench gives up waiting for its threads."""
+
+
+def run_all(
+    jobs: Sequence[Job],
+    sandbox: Sandbox,
+    *,
+    workers: int,
+    watch: Watch,
+    keep: Keep,
+    done: Callable[[RunRecord], None],
+) -> None:
+    """Run every job, ``workers`` at a time, and hand each record to ``done`` as it ends.
+
+    ``done`` is called in the caller's thread. When it raises, or the caller is interrupted, the
+    runs under way are cancelled, their records are still handed over where they come in time, and
+    the exception goes on.
+
+    Jobs with the most steps start first, so that the last lane to finish is a short one.
+    """
+    attempts = [Attempt(job, sandbox, watch=watch, keep=keep) for job in _longest_first(jobs)]
+    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="run")
+    futures = {pool.submit(attempt.run) for attempt in attempts}
+    try:
+        while futures:
+            ready, futures = wait(futures, return_when=FIRST_COMPLETED)
+            for future in ready:
+                done(future.result())
+    except BaseException:
+        _stop(attempts, futures, done)
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _longest_first(jobs: Sequence[Job]) -> list[Job]:
+    return sorted(jobs, key=lambda job: -len(job.steps))
+
+
+def _stop(
+    attempts: Sequence[Attempt],
+    futures: set[Future[RunRecord]],
+    done: Callable[[RunRecord], None],
+) -> None:
+    """Cancel what runs and forget what has not begun."""
+    begun = {future for future in futures if not future.cancel()}
+    with ThreadPoolExecutor(max_workers=max(1, len(attempts))) as closers:
+        list(closers.map(Attempt.cancel, attempts))
+    ready, _ = wait(begun, timeout=STOP_BOUND_S)
+    for future in ready:
+        if future.exception() is None:
+            try:
+                done(future.result())
+            except Exception:  # noqa: S112 - the first error is the one that is reported
+                continue

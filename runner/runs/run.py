@@ -1,0 +1,311 @@
+"""One run, from an empty sandbox to its record.
+
+A run always yields a record: whatever goes wrong becomes the record's ending, and what was
+measured until then stays in it.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from runner.errors import BenchError, DriverError
+from runner.model import (
+    Call,
+    CheckResult,
+    Ending,
+    Escape,
+    GatewayRecord,
+    Limit,
+    Observation,
+    Outcome,
+    RunRecord,
+    RunSpec,
+    SnapshotRecord,
+    Step,
+    StepRecord,
+    Store,
+)
+from runner.runs.clock import Clock
+from runner.runs.endings import Ended, ending_of, interrupted
+from runner.runs.keep import Keep
+from runner.runs.sandbox.protocol import Box, GatewayBox, Sandbox, SystemBox
+from runner.runs.snapshots import read_snapshot
+from runner.runs.watch import Watch
+
+OPEN_DEADLINE_S = 60.0
+GATEWAY_DEADLINE_S = 10.0
+DESCRIBE_DEADLINE_S = 60.0
+SETTLE_DEADLINE_S = 30.0
+SNAPSHOT_BYTES = 512 << 20
+LOG_TAIL_CHARS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a suite makes of a run's stores."""
+
+    checks: tuple[CheckResult, ...]
+    observations: tuple[Observation, ...]
+    ending: Ending
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run with everything it needs: no step of it looks anything up elsewhere."""
+
+    spec: RunSpec
+    steps: tuple[Step, ...]
+    clock: Clock
+    system: SystemBox
+    gateway: GatewayBox
+    gateway_record: GatewayRecord
+    read: Callable[[Path], Store]
+    """The system's reader."""
+    judge: Callable[[Mapping[str, Store]], Judgement]
+    """The suite's checks; given stores by step name."""
+
+
+class Attempt:
+    """One execution of a job. ``cancel`` may be called from another thread."""
+
+    def __init__(self, job: Job, sandbox: Sandbox, *, watch: Watch, keep: Keep) -> None:
+        self.job = job
+        self._sandbox = sandbox
+        self._watch = watch
+        self._keep = keep
+        self._box: Box | None = None
+        self._cancelled = threading.Event()
+        self._gateway_ended: Ending | None = None
+        self._calls: list[Call] = []
+        self._steps: list[StepRecord] = []
+        self._snapshots: list[SnapshotRecord] = []
+        self._escapes: tuple[Escape, ...] = ()
+        self._limits: tuple[Limit, ...] = ()
+        self._warnings: list[str] = []
+        self._describe: dict[str, Any] = {}
+        self._saw: datetime | None = None
+        self._log = ""
+
+    def cancel(self) -> None:
+        """Stop the run where it is; its containers are removed."""
+        self._cancelled.set()
+        if self._box is not None:
+            self._box.close()
+
+    def run(self) -> RunRecord:
+        """Execute the job.
+
+        Returns:
+            The record; an error under the run is its ending, not an exception.
+        """
+        spec = self.job.spec
+        started_at, started = datetime.now(UTC), time.monotonic()
+        self._watch.started(spec)
+        judgement = Judgement((), (), interrupted())
+        try:
+            ending = self._in_the_box()
+            if ending is None:
+                stores = {snapshot.step: snapshot.store for snapshot in self._snapshots}
+                judgement = self.job.judge(stores)
+                ending = judgement.ending
+        except Exception as error:
+            ending = self._why(error)
+        finished = ending.outcome in (Outcome.PASSED, Outcome.FAILED)
+        record = RunRecord(
+            spec=spec,
+            ending=ending,
+            started_at=started_at,
+            seconds=round(time.monotonic() - started, 3),
+            steps=tuple(self._steps),
+            snapshots=tuple(self._snapshots),
+            checks=judgement.checks,
+            observations=judgement.observations,
+            calls=tuple(self._calls),
+            cost_usd=sum((call.cost_usd for call in self._calls), Decimal(0)),
+            escapes=self._escapes,
+            limits=self._limits,
+            encoder=self._describe.get("encoder"),
+            system=self._describe,
+            gateway=self.job.gateway_record,
+            warnings=tuple(self._warnings),
+            log_tail="" if finished else self._log[-LOG_TAIL_CHARS:],
+        )
+        self._keep.record(record, log=self._log)
+        self._watch.ended(record)
+        return record
+
+    # ------------------------------------------------------------ inside the sandbox
+
+    def _in_the_box(self) -> Ending | None:
+        """Everything that needs the sandbox; an ending, or none when the stores may be judged."""
+        if self._cancelled.is_set():
+            return interrupted()
+        with self._sandbox.open(
+            self.job.spec.id,
+            self.job.system,
+            self.job.gateway,
+            deadline_s=OPEN_DEADLINE_S,
+            on_event=self._on_event,
+        ) as box:
+            self._box = box
+            try:
+                self._prove(box)
+                for step in self.job.steps:
+                    self._step(box, step)
+                self._money(box, after="the last step")
+            except Exception as error:
+                # What is in flight is paid for: the ledger is settled on every path out.
+                ending = self._why(error)
+                self._settle(box, must=False)
+                return self._gateway_ended or ending
+            finally:
+                self._log = box.system.tail()
+            self._settle(box, must=True)
+        return self._gateway_ended
+
+    def _prove(self, box: Box) -> None:
+        """Before the first step: what the system is, and that nothing gets out of its sandbox."""
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            limits = pool.submit(box.limits)
+            escapes = pool.submit(box.escapes)
+            box.gateway.wait_for("ready", deadline_s=GATEWAY_DEADLINE_S)
+            reply = box.system.request("describe", {}, deadline_s=DESCRIBE_DEADLINE_S)
+            self._escapes, self._limits = escapes.result(), limits.result()
+        self._describe = dict(reply.result)
+        self._warnings += [
+            f"The limit {limit.name} is not enforced: wanted {limit.wanted}, seen {limit.seen}."
+            for limit in self._limits
+            if not limit.enforced
+        ]
+        out = [escape for escape in self._escapes if escape.result == "escaped"]
+        if out:
+            names = ", ".join(f"{escape.probe} ({escape.target})" for escape in out)
+            raise Ended(
+                Ending(
+                    outcome=Outcome.INVALID,
+                    kind="escape",
+                    detail=f"The sandbox leaks: {names}. Nothing was run in it.",
+                )
+            )
+
+    def _step(self, box: Box, step: Step) -> None:
+        self._watch.step(self.job.spec.id, step.name)
+        offset = self.job.clock.offset(step.day, now=datetime.now(UTC), not_before=self._saw)
+        box.gateway.request("clock", {"offset_s": offset}, deadline_s=GATEWAY_DEADLINE_S)
+        box.gateway.request("step", {"name": step.name}, deadline_s=GATEWAY_DEADLINE_S)
+        self._money(box, after=self._steps[-1].name if self._steps else "the start")
+        began = time.monotonic()
+        result: dict[str, Any] = {}
+        failure: str | None = None
+        digest: str | None = None
+        day = self.job.clock.day(step.day)
+        try:
+            reply = box.system.request(
+                step.verb, dict(step.payload), deadline_s=self.job.spec.step_deadline_s
+            )
+            result, self._saw = dict(reply.result), reply.now
+            self._compare_clocks(step, day, reply.now)
+            if step.snapshot:
+                digest = self._snapshot(box, step)
+        except BenchError as error:
+            failure = str(error)
+            raise
+        finally:
+            self._steps.append(
+                StepRecord(
+                    name=step.name,
+                    verb=step.verb,
+                    day=day,
+                    saw=self._saw,
+                    seconds=round(time.monotonic() - began, 3),
+                    result=result,
+                    error=failure,
+                    snapshot=digest,
+                )
+            )
+
+    def _compare_clocks(self, step: Step, day: date | None, saw: datetime | None) -> None:
+        if saw is None:
+            self._warnings.append(f"{step.name}: the system does not say what day it saw.")
+        elif day is not None and saw.date() != day:
+            self._warnings.append(
+                f"{step.name}: the clock was set to {day}, the system's process saw"
+                f" {saw.date()}. Its dates are not the note's."
+            )
+
+    def _snapshot(self, box: Box, step: Step) -> str:
+        reply = box.system.request("snapshot", {}, deadline_s=self.job.spec.step_deadline_s)
+        snapshot = box.get(str(reply.result["path"]), max_bytes=SNAPSHOT_BYTES)
+        self._keep.snapshot(self.job.spec.id, snapshot)
+        self._snapshots.append(
+            SnapshotRecord(
+                step=step.name,
+                sha256=snapshot.sha256,
+                size=len(snapshot.archive),
+                store=read_snapshot(snapshot, self.job.read),
+            )
+        )
+        return snapshot.sha256
+
+    def _money(self, box: Box, *, after: str) -> None:
+        """The published check: has measured spend reached the ceiling?"""
+        ceiling = self.job.spec.max_usd
+        totals = box.gateway.request("totals", {}, deadline_s=GATEWAY_DEADLINE_S).result
+        if self._gateway_ended is not None:
+            raise Ended(self._gateway_ended)
+        settled = Decimal(str(totals["settled_usd"]))
+        if ceiling is not None and settled >= ceiling:
+            raise Ended(
+                Ending(
+                    outcome=Outcome.INCOMPLETE,
+                    kind="ceiling",
+                    detail=f"US${settled} were spent after {after}; the ceiling is US${ceiling}.",
+                )
+            )
+
+    def _settle(self, box: Box, *, must: bool) -> None:
+        """Close the gateway: nothing more is admitted, what is in flight is settled."""
+        try:
+            totals = box.gateway.request("close", {}, deadline_s=SETTLE_DEADLINE_S).result
+        except BenchError:
+            if must:
+                raise
+            return
+        if int(totals["lines"]) != len(self._calls):
+            raise Ended(
+                Ending(
+                    outcome=Outcome.ERRORED,
+                    kind="ledger",
+                    detail=f"The ledger has {totals['lines']} lines, {len(self._calls)} were seen.",
+                )
+            )
+
+    # ------------------------------------------------------------ what comes from outside
+
+    def _on_event(self, event: Mapping[str, Any]) -> None:
+        if event.get("event") == "call":
+            call = Call.model_validate(event["call"])
+            self._calls.append(call)
+            self._watch.call(self.job.spec.id, call)
+        elif event.get("event") == "ended":
+            self._gateway_ended = self._gateway_ended or Ending.model_validate(event["ending"])
+
+    def _why(self, error: Exception) -> Ending:
+        """The ending an error stands for: a stop or the gateway's word goes before its symptom."""
+        if self._cancelled.is_set():
+            return interrupted()
+        if self._gateway_ended is not None:
+            return self._gateway_ended
+        if isinstance(error, DriverError) and error.kind == "gateway_refused":
+            return Ending(
+                outcome=Outcome.INVALID,
+                kind="refused_request",
+                detail=f"The gateway refused a request of the system: {error.message}",
+            )
+        return ending_of(error)
