@@ -17,3 +17,13 @@ def fixtures() -> Path:
 def images() -> Path:
     """One folder an image."""
     return root() / "images"
+
+
+def state_dir() -> Path:
+    """What the project remembers between runs on this machine: ``BENCH_STATE``, else its folder
+    under ``XDG_STATE_HOME``. May not exist yet.
+    """
+    if chosen := os.environ.get("BENCH_STATE"):
+        return Path(chosen)
+    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(home) / "memory-bench"

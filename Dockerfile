@@ -1,0 +1,56 @@
+# The bench: the orchestrator, the gateway, and what it needs to build the other images.
+#
+# BENCH_BASE is the project's base image, or any Debian 13 that is to become it: the first step
+# makes the second into the first and does nothing to the first.
+ARG BENCH_BASE=docker.io/library/debian:trixie-20260803-slim
+
+FROM ${BENCH_BASE} AS base
+ARG SOURCE_DATE_EPOCH=1785715200
+RUN --mount=type=bind,source=images/base,target=/dev/base /dev/base/install
+ENV LANG=C.UTF-8 TZ=UTC
+
+FROM base AS uv
+ARG SOURCE_DATE_EPOCH=1785715200
+RUN --mount=type=bind,source=scripts/uv.txt,target=/dev/uv.txt \
+    --mount=type=secret,id=ca,target=/dev/ca.crt \
+    python3 -m venv /opt/uv && \
+    bench-with-ca /opt/uv/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
+        -r /dev/uv.txt
+
+FROM base AS dependencies
+ARG SOURCE_DATE_EPOCH=1785715200
+ENV UV_PROJECT_ENVIRONMENT=/opt/memory-bench/venv UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never \
+    UV_LINK_MODE=copy
+WORKDIR /dev/project
+RUN --mount=type=bind,from=uv,source=/opt/uv,target=/dev/uv \
+    --mount=type=bind,source=pyproject.toml,target=/dev/project/pyproject.toml \
+    --mount=type=bind,source=uv.lock,target=/dev/project/uv.lock \
+    --mount=type=bind,source=images/engine/pyproject.toml,target=/dev/project/images/engine/pyproject.toml \
+    --mount=type=secret,id=ca,target=/dev/ca.crt \
+    bench-with-ca /dev/uv/bin/uv sync --locked --no-dev --no-install-workspace && \
+    python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/memory-bench/venv/lib && \
+    bench-seal /opt/memory-bench/venv
+
+FROM base
+ARG SOURCE_DATE_EPOCH=1785715200
+RUN DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND && \
+    apt-get update -q && \
+    apt-get install -q -y --no-install-recommends docker-cli docker-buildx && \
+    bench-seal
+COPY --from=dependencies /opt/memory-bench/venv /opt/memory-bench/venv
+COPY . /opt/memory-bench
+# The lock's own check was made above; here the project alone is added, which needs no network.
+RUN --mount=type=bind,from=uv,source=/opt/uv,target=/dev/uv \
+    cd /opt/memory-bench && \
+    UV_PROJECT_ENVIRONMENT=/opt/memory-bench/venv UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never \
+        UV_OFFLINE=1 /dev/uv/bin/uv sync --locked --no-dev --no-editable && \
+    python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash \
+        venv/lib/python3.*/site-packages/runner && \
+    install -d -m 1777 /results && \
+    bench-seal /opt/memory-bench/venv
+ENV PATH=/opt/memory-bench/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    PYTHONDONTWRITEBYTECODE=1 \
+    BENCH_ROOT=/opt/memory-bench
+WORKDIR /results
+ENTRYPOINT ["tini", "--"]
+CMD ["bench"]

@@ -1,0 +1,156 @@
+"""Runs `docker buildx build` and says what went wrong when it fails."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from runner.engine_api import Address
+from runner.errors import CannotStart
+
+Progress = Callable[[str], None]
+"""Takes one line that says what is being done."""
+
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy", "ftp_proxy")
+_KEPT_LINES = 25
+_STEP = re.compile(r"#\d+ (\[[^\]]+\] .+)")
+_NOISE = re.compile(r"#\d+ (?:\d+\.\d+ )?")
+
+
+def cli_environment(address: Address) -> dict[str, str]:
+    """The environment for the ``docker`` command: the engine that was found, nothing else's."""
+    env = {key: value for key, value in os.environ.items() if key != "DOCKER_CONTEXT"}
+    # A builder the user made for other work may not see this engine's images.
+    env.pop("BUILDX_BUILDER", None)
+    return env | address.environment() | {"DOCKER_BUILDKIT": "1"}
+
+
+def certificates() -> Path | None:
+    """The bundle that builds are to trust: ``BENCH_CA``, else ``SSL_CERT_FILE``."""
+    for name in ("BENCH_CA", "SSL_CERT_FILE"):
+        if given := os.environ.get(name):
+            path = Path(given)
+            return path if path.is_file() and path.stat().st_size else None
+    return None
+
+
+def build(
+    address: Address,
+    context: Path,
+    *,
+    tags: Sequence[str],
+    labels: Mapping[str, str],
+    args: Mapping[str, str],
+    progress: Progress,
+    deadline_s: float,
+) -> None:
+    """Builds one image into the engine.
+
+    Args:
+        address: the engine.
+        context: the folder with the Dockerfile.
+        tags: names the image gets.
+        labels: labels it gets.
+        args: build arguments.
+        progress: told each step.
+        deadline_s: seconds after which the build is given up.
+
+    Raises:
+        CannotStart: the command is missing, the build failed or took too long.
+    """
+    docker = shutil.which("docker")
+    if docker is None:
+        raise CannotStart(
+            "Images are built by `docker buildx`, and there is no docker command.",
+            hint="Install Docker's command line with its buildx plugin, or run scripts/bench.",
+        )
+    command = [docker, "buildx", "--builder", "default", "build", "--load"]
+    command += ["--progress", "plain", "--provenance=false"]
+    for tag in tags:
+        command += ["--tag", tag]
+    for key, value in sorted(labels.items()):
+        command += ["--label", f"{key}={value}"]
+    for key, value in sorted((_proxies() | dict(args)).items()):
+        command += ["--build-arg", f"{key}={value}"]
+    if (bundle := certificates()) is not None:
+        command += ["--secret", f"id=ca,src={bundle}"]
+    command.append(str(context))
+    code, lines = _follow(command, cli_environment(address), progress, deadline_s)
+    if code != 0:
+        raise CannotStart(_failure(tags[0], code, deadline_s, lines), hint=_advice(lines))
+
+
+def _follow(
+    command: Sequence[str], env: Mapping[str, str], progress: Progress, deadline_s: float
+) -> tuple[int | None, list[str]]:
+    """The exit code, none when the deadline passed, and the last lines."""
+    kept: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
+    late = threading.Event()
+    with subprocess.Popen(
+        command,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(deadline_s, give_up)
+        timer.start()
+        try:
+            for line in process.stdout:
+                if text := line.rstrip():
+                    kept.append(text)
+                    if step := _STEP.fullmatch(text):
+                        progress(_short(step[1]))
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
+    return (None if late.is_set() else process.returncode), list(kept)
+
+
+def _short(step: str) -> str:
+    flat = " ".join(re.sub(r"--mount=\S+ ", "", step).split())
+    return flat if len(flat) <= 100 else flat[:99] + "…"
+
+
+def _proxies() -> dict[str, str]:
+    """Proxy settings of this process, under both spellings, as builds expect them."""
+    found: dict[str, str] = {}
+    for name in _PROXIES:
+        if value := os.environ.get(name) or os.environ.get(name.upper()):
+            found |= {name: value, name.upper(): value}
+    return found
+
+
+def _failure(tag: str, code: int | None, deadline_s: float, lines: Sequence[str]) -> str:
+    end = f"took longer than {deadline_s:g} s" if code is None else f"failed with code {code}"
+    tail = "\n".join("  " + _NOISE.sub("", line) for line in lines)
+    return f"Building {tag} {end}. Its last lines:\n{tail}\n"
+
+
+def _advice(lines: Sequence[str]) -> str:
+    text = "\n".join(lines)
+    if "unknown command" in text or "is not a docker command" in text:
+        return (
+            "The docker command has no buildx plugin: install docker-buildx, or run scripts/bench."
+        )
+    if re.search(r"certificate|SSL|x509", text):
+        return "If a private certificate authority is in the way, name its bundle in BENCH_CA."
+    if "no space left" in text.lower():
+        return "The disk is full: `bench clean` and `docker system prune` make room."
+    if re.search(r"resolve|Temporary failure|connect|Could not get lock|timed out", text):
+        return "A package registry could not be reached; try again, or set http_proxy/https_proxy."
+    return "`bench doctor` checks what builds need."

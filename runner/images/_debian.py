@@ -1,0 +1,157 @@
+"""The Debian underneath everything: a public image where a registry answers, else from packages."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import docker
+import docker.errors
+import requests
+
+from runner import engine_api, paths
+from runner.engine_api import Address
+from runner.errors import CannotStart, UsageError
+from runner.images import _source, labels
+from runner.images._buildx import Progress, cli_environment
+
+PACKAGES = "debian-packages:"
+"""How the origin of a base begins that no registry had a part in."""
+
+PROBE_S = 3.0
+_CHOICES = ("auto", "registry", "packages")
+_DEADLINE_S = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Debian:
+    """A Debian image to build on.
+
+    Attributes:
+        reference: what a Dockerfile's FROM takes.
+        origin: where it came from, for the report.
+    """
+
+    reference: str
+    origin: str
+
+
+def obtain(address: Address, progress: Progress) -> Debian:
+    """The Debian to build on. ``BENCH_DEBIAN`` chooses: ``auto``, ``registry``, ``packages``.
+
+    Raises:
+        CannotStart: no registry answers and packages cannot be used on this machine either.
+        UsageError: ``BENCH_DEBIAN`` is none of the three.
+    """
+    choice = os.environ.get("BENCH_DEBIAN", "auto")
+    if choice not in _CHOICES:
+        raise UsageError(f"BENCH_DEBIAN is {choice!r}.", hint=f"It takes {', '.join(_CHOICES)}.")
+    image = _source.settings()["DEBIAN_IMAGE"]
+    if choice != "packages":
+        progress(f"asking the engine's registry for {image}")
+        if digest := ask_registry(image):
+            return Debian(f"{image}@{digest}", f"{image}@{digest}")
+        if choice == "registry":
+            raise CannotStart(
+                f"No registry gave {image} within {PROBE_S:g} s.",
+                hint="BENCH_DEBIAN=packages builds it from Debian packages.",
+            )
+        progress("no image registry answers: building Debian from its packages")
+    return _from_packages(address, progress)
+
+
+def ask_registry(image: str, timeout_s: float = PROBE_S) -> str | None:
+    """The digest of a public image as the engine's registry knows it; none when none answers.
+
+    The engine is asked, not the network: it is the engine that would pull, with its own mirrors
+    and proxies.
+    """
+    client = engine_api.connect(timeout_s)
+    try:
+        found = client.api.inspect_distribution(image)
+    except (docker.errors.DockerException, requests.RequestException):
+        return None
+    finally:
+        client.close()
+    digest: str = found["Descriptor"]["digest"]
+    return digest
+
+
+def _from_packages(address: Address, progress: Progress) -> Debian:
+    missing = _missing()
+    if missing:
+        raise CannotStart(
+            f"No image registry answers, and Debian cannot be built from packages: {missing}.",
+            hint="Run scripts/bench as root on a Debian machine with this engine, once.",
+        )
+    suite = _source.settings()["DEBIAN_SUITE"]
+    with tempfile.TemporaryDirectory(prefix="memory-bench-") as folder:
+        archive = Path(folder) / "debian.tar"
+        progress(f"collecting the packages of Debian {suite}")
+        _make(archive)
+        # The engine's digest of an imported layer is that of the archive.
+        with archive.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        origin = f"{PACKAGES}{suite}@sha256:{digest}"
+        reference = f"memory-bench/debian:{digest[:12]}"
+        progress(f"handing them to the engine as {reference}")
+        _import(address, archive, reference, origin)
+    return Debian(reference, origin)
+
+
+def _missing() -> str:
+    if shutil.which("mmdebstrap") is None:
+        return "mmdebstrap is not installed"
+    if os.geteuid() != 0:
+        return "that needs root"
+    return ""
+
+
+def _make(archive: Path) -> None:
+    command = [str(paths.images() / _source.BASE / "make-debian")]
+    if mirror := os.environ.get("BENCH_DEBIAN_MIRROR"):
+        command.append(mirror)
+    with archive.open("wb") as out:
+        done = _run(command, out)
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()[-2000:]
+        raise CannotStart(
+            f"mmdebstrap failed with code {done.returncode}:\n{said}\n",
+            hint="It needs a Debian mirror; BENCH_DEBIAN_MIRROR names another.",
+        )
+
+
+def _import(address: Address, archive: Path, reference: str, origin: str) -> None:
+    command = ["docker", "import"]
+    for key, value in ((labels.NAME, "debian"), (labels.BASE, origin)):
+        command += ["--change", f"LABEL {key}={value}"]
+    command += [str(archive), reference]
+    done = _run(command, subprocess.DEVNULL, cli_environment(address))
+    if done.returncode != 0:
+        raise CannotStart(
+            f"The engine did not take the Debian image: {done.stderr.decode(errors='replace')}",
+            hint="`bench doctor` checks the engine and its disk.",
+        )
+
+
+def _run(
+    command: list[str], out: IO[bytes] | int, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            command,
+            env=env,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=_DEADLINE_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CannotStart(
+            f"{command[0]} did not finish within {_DEADLINE_S:g} s.", hint="Try again."
+        ) from error

@@ -1,0 +1,103 @@
+"""What an image is built from: its files, and one digest over all that decides its content."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runner import paths
+from runner.errors import UsageError
+
+BASE = "base"
+BENCH = "bench"
+# What the Dockerfile of the bench copies; .dockerignore lets in the same and no more.
+_BENCH_PARTS = (
+    ".dockerignore",
+    "Dockerfile",
+    "LICENSE",
+    "README.md",
+    "fixtures",
+    "images",
+    "pyproject.toml",
+    "runner",
+    "scripts",
+    "uv.lock",
+)
+_LEFT_OUT = {"__pycache__", ".venv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How one image is built.
+
+    Attributes:
+        name: the image's name in the project.
+        context: the folder handed to the build.
+        files: everything in it that may end up in the image.
+        digest: sha256 over those files and the image it stands on.
+        args: build arguments.
+    """
+
+    name: str
+    context: Path
+    files: tuple[Path, ...] = field(repr=False)
+    digest: str
+    args: Mapping[str, str]
+
+    @property
+    def tag(self) -> str:
+        """The name it has on an engine."""
+        return f"memory-bench/{self.name}:{self.digest[:12]}"
+
+
+def recipe(name: str, base_id: str | None = None, args: Mapping[str, str] | None = None) -> Recipe:
+    """The recipe of an image, from the files as they are now.
+
+    Args:
+        name: ``base``, ``bench`` or a folder under ``images``.
+        base_id: the image it stands on; none for the base itself.
+        args: build arguments beside the epoch.
+
+    Raises:
+        UsageError: no such image.
+    """
+    if name == BENCH:
+        context = paths.root()
+        parts: Iterable[Path] = (context / part for part in _BENCH_PARTS)
+    else:
+        context = paths.images() / name
+        parts = (context,)
+        if not (context / "Dockerfile").is_file():
+            known = ", ".join(names())
+            raise UsageError(f"There is no image {name!r}.", hint=f"There are: {known}.")
+    files = tuple(sorted(file for part in parts for file in _walk(part)))
+    digest = hashlib.sha256(f"{name}\n{base_id or ''}\n".encode())
+    for file in files:
+        body = file.read_bytes()
+        runs = "x" if file.stat().st_mode & 0o100 else "-"
+        head = f"{file.relative_to(context).as_posix()}\n{runs} {len(body)}\n"
+        digest.update(head.encode() + body)
+    epoch = {"SOURCE_DATE_EPOCH": settings()["SOURCE_DATE_EPOCH"]}
+    return Recipe(name, context, files, digest.hexdigest(), epoch | dict(args or {}))
+
+
+def names() -> tuple[str, ...]:
+    """Every image the project can build, in an order they can be built in."""
+    found = {file.parent.name for file in paths.images().glob("*/Dockerfile")}
+    return (BASE, *sorted(found - {BASE}), BENCH)
+
+
+def settings() -> dict[str, str]:
+    """The Debian release all images stand on, from ``images/base/debian.env``."""
+    lines = (paths.images() / BASE / "debian.env").read_text().splitlines()
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def _walk(part: Path) -> Iterator[Path]:
+    if part.is_file():
+        yield part
+    elif part.is_dir():
+        for child in part.iterdir():
+            if child.name not in _LEFT_OUT and child.suffix != ".pyc":
+                yield from _walk(child)

@@ -1,0 +1,151 @@
+"""Makes sure an image is there: found by the digest of what it is built from, else built."""
+
+import os
+from typing import Any
+
+import docker
+import docker.errors
+
+from runner import engine_api, paths
+from runner.engine_api import Address
+from runner.images import _buildx, _compose, _debian, _source, identity, labels
+from runner.images._buildx import Progress
+from runner.images._files import locked
+from runner.images._source import BASE, BENCH, Recipe
+from runner.model import ImageIdentity
+
+DEADLINE_S = 1800.0
+BENCH_LOCAL = "memory-bench/bench:local"
+"""The name Compose runs the bench by."""
+
+names = _source.names
+
+
+def _quiet(_line: str) -> None:
+    """Says nothing."""
+
+
+def ensure(
+    name: str,
+    *,
+    progress: Progress = _quiet,
+    client: docker.DockerClient | None = None,
+    deadline_s: float = DEADLINE_S,
+) -> ImageIdentity:
+    """An image of the project, built when the engine does not hold it yet.
+
+    The image the bench itself runs from (``BENCH_IMAGE``, set in its container) is taken as it is.
+
+    Args:
+        name: ``base``, ``bench``, or a folder under ``images``.
+        progress: told, a line at a time, what is being built; never called when nothing is.
+        client: the engine, where one is connected already.
+        deadline_s: bound on one build, in seconds.
+
+    Raises:
+        CannotStart: no engine, or a build failed; the message holds its last lines.
+        UsageError: there is no such image.
+    """
+    if client is not None:
+        return _ensure(client, name, progress, deadline_s)
+    client = engine_api.connect()
+    try:
+        return _ensure(client, name, progress, deadline_s)
+    finally:
+        client.close()
+
+
+def _ensure(
+    client: docker.DockerClient, name: str, progress: Progress, deadline_s: float
+) -> ImageIdentity:
+    running = os.environ.get("BENCH_IMAGE")
+    if name == BENCH and running:
+        return identity.identify(client, running)
+    base = _base(client, progress, deadline_s)
+    if name == BASE:
+        wanted, found = base
+    else:
+        wanted, found = _above(client, name, base, progress, deadline_s)
+    return identity.from_inspection(client, wanted.tag, found)
+
+
+def _base(
+    client: docker.DockerClient, progress: Progress, deadline_s: float
+) -> tuple[Recipe, dict[str, Any]]:
+    wanted = _source.recipe(BASE)
+    found = _inspect(client, wanted.tag) or _build_base(client, wanted, progress, deadline_s)
+    origin = found["Config"]["Labels"][labels.BASE]
+    # A public image Compose finds by itself.
+    local = {"BENCH_BASE": wanted.tag, "BENCH_ORIGIN": origin}
+    _compose.remember(local if origin.startswith(_debian.PACKAGES) else {})
+    return wanted, found
+
+
+def _build_base(
+    client: docker.DockerClient, wanted: Recipe, progress: Progress, deadline_s: float
+) -> dict[str, Any]:
+    with locked(paths.state_dir() / "locks" / BASE):
+        found = _inspect(client, wanted.tag)
+        if found is None:
+            address = _address()
+            debian = _debian.obtain(address, progress)
+            progress(f"building {wanted.tag} on {debian.origin}")
+            _buildx.build(
+                address,
+                wanted.context,
+                tags=[wanted.tag],
+                labels=_labels(wanted) | {labels.BASE: debian.origin},
+                args={**wanted.args, "DEBIAN": debian.reference},
+                progress=progress,
+                deadline_s=deadline_s,
+            )
+            found = client.api.inspect_image(wanted.tag)
+    return found
+
+
+def _above(
+    client: docker.DockerClient,
+    name: str,
+    base: tuple[Recipe, dict[str, Any]],
+    progress: Progress,
+    deadline_s: float,
+) -> tuple[Recipe, dict[str, Any]]:
+    ground, ground_found = base
+    origin = ground_found["Config"]["Labels"][labels.BASE]
+    wanted = _source.recipe(name, base_id=ground_found["Id"], args={"BENCH_BASE": ground.tag})
+    if found := _inspect(client, wanted.tag):
+        return wanted, found
+    with locked(paths.state_dir() / "locks" / name):
+        found = _inspect(client, wanted.tag)
+        if found is None:
+            address = _address()
+            progress(f"building {wanted.tag} on {ground.tag}")
+            _buildx.build(
+                address,
+                wanted.context,
+                tags=[wanted.tag, *([BENCH_LOCAL] if name == BENCH else [])],
+                labels=_labels(wanted) | {labels.BASE: origin},
+                args=wanted.args,
+                progress=progress,
+                deadline_s=deadline_s,
+            )
+            found = client.api.inspect_image(wanted.tag)
+    return wanted, found
+
+
+def _address() -> Address:
+    client, address = engine_api.find()
+    client.close()
+    return address
+
+
+def _labels(wanted: Recipe) -> dict[str, str]:
+    return {labels.NAME: wanted.name, labels.SOURCE: wanted.digest}
+
+
+def _inspect(client: docker.DockerClient, tag: str) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = client.api.inspect_image(tag)
+    except docker.errors.ImageNotFound:
+        return None
+    return found

@@ -1,0 +1,103 @@
+"""What an image is: digests that hold on every engine, and the packages inside."""
+
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import docker
+import docker.errors
+from pydantic import TypeAdapter
+
+from runner import paths
+from runner.errors import CannotStart
+from runner.images import labels
+from runner.images._files import write_atomically
+from runner.model import ImageIdentity, Package
+
+PACKAGES = "/usr/share/memory-bench/packages.json"
+INSPECTING = "inspect"
+_LIST = TypeAdapter(tuple[Package, ...])
+
+
+def identify(client: docker.DockerClient, reference: str) -> ImageIdentity:
+    """The identity of an image the engine holds.
+
+    Args:
+        client: the engine.
+        reference: a tag or an id.
+
+    Raises:
+        CannotStart: the engine does not hold it, or it is not one of the project's images.
+    """
+    try:
+        found = client.api.inspect_image(reference)
+    except docker.errors.ImageNotFound as error:
+        raise CannotStart(
+            f"The engine holds no image {reference}.", hint="scripts/bench builds what is missing."
+        ) from error
+    return from_inspection(client, reference, found)
+
+
+def from_inspection(
+    client: docker.DockerClient, reference: str, found: dict[str, Any]
+) -> ImageIdentity:
+    """As `identify`, from what the engine has already said of the image."""
+    marks = (found.get("Config") or {}).get("Labels") or {}
+    platform = "/".join(
+        part for part in (found["Os"], found["Architecture"], found.get("Variant")) if part
+    )
+    return ImageIdentity(
+        name=reference,
+        config_digest=found["Id"],
+        layers=tuple(found["RootFS"]["Layers"]),
+        platform=platform,
+        base=marks.get(labels.BASE, "unknown"),
+        source=marks.get(labels.SOURCE, "unknown"),
+        packages=_packages(client, found["Id"]),
+    )
+
+
+def _packages(client: docker.DockerClient, image_id: str) -> tuple[Package, ...]:
+    kept = paths.state_dir() / "packages" / f"{image_id.removeprefix('sha256:')}.json"
+    try:
+        return _LIST.validate_json(kept.read_bytes())
+    except (OSError, ValueError):
+        pass
+    raw = _read_packages(client, image_id)
+    try:
+        listed = _LIST.validate_json(raw)
+    except ValueError as error:
+        raise CannotStart(
+            f"The package list in image {image_id} is not one.", hint="Remove and rebuild it."
+        ) from error
+    _remember(kept, raw)
+    return listed
+
+
+def _remember(kept: Path, raw: bytes) -> None:
+    try:
+        write_atomically(kept, raw)
+    except OSError:
+        # A machine where nothing can be kept asks the image again next time.
+        return
+
+
+def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
+    """Read from a container that is never started, so nothing of the image runs."""
+    made = client.api.create_container(
+        image_id, command=["true"], network_disabled=True, labels={labels.ROLE: INSPECTING}
+    )
+    try:
+        chunks, _ = client.api.get_archive(made["Id"], PACKAGES)
+        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+            member = archive.extractfile(Path(PACKAGES).name)
+            assert member is not None
+            return member.read()
+    except docker.errors.NotFound as error:
+        raise CannotStart(
+            f"Image {image_id} has no package list ({PACKAGES}).",
+            hint="Its Dockerfile must end with bench-seal.",
+        ) from error
+    finally:
+        client.api.remove_container(made["Id"], v=True, force=True)
