@@ -1,0 +1,63 @@
+from datetime import date
+
+import pytest
+
+from runner.errors import UsageError
+from runner.suites.trip_vs_move import MOVE, TRIP_ALONE, load_case, steps
+
+
+def test_a_move_run_deposits_every_note_on_its_day_and_consolidates_on_the_last() -> None:
+    case = load_case("mid-trip")
+    planned = steps(case, MOVE)
+    assert [step.name for step in planned] == [
+        "deposit session-04.md",
+        "deposit session-11.md",
+        "deposit session-12-moved.md",
+        "consolidate",
+    ]
+    assert [step.day for step in planned] == [
+        date(2026, 9, 4),
+        date(2026, 10, 8),
+        date(2026, 10, 9),
+        date(2026, 10, 9),
+    ]
+    assert [step.snapshot for step in planned] == [False, True, False, True]
+    assert planned[0].payload == {
+        "name": "session-04.md",
+        "text": case.notes[0].text,
+        "day": "2026-09-04",
+    }
+    assert planned[-1].payload == {}
+
+
+def test_the_reader_is_read_before_the_move_as_well() -> None:
+    planned = steps(load_case("reader"), MOVE)
+    assert [(step.name, step.snapshot) for step in planned] == [
+        ("deposit reader-01.md", True),
+        ("deposit reader-02-moved.md", False),
+        ("consolidate", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "deposits", "last"),
+    [("reader", 1, date(2026, 9, 1)), ("mid-trip", 2, date(2026, 10, 8))],
+)
+def test_a_trip_alone_run_never_hears_of_the_move(name: str, deposits: int, last: date) -> None:
+    case = load_case(name)
+    planned = steps(case, TRIP_ALONE)
+    assert len(planned) == deposits + 1
+    assert all(case.move_note not in step.name for step in planned)
+    assert [step.snapshot for step in planned] == [False] * deposits + [True]
+    assert planned[-1].day == last
+
+
+def test_payloads_tell_a_system_nothing_of_what_is_measured() -> None:
+    case = load_case("mid-trip", "leeds-york")
+    for step in steps(case, MOVE):
+        assert set(step.payload) <= {"name", "text", "day"}
+
+
+def test_there_is_no_third_kind() -> None:
+    with pytest.raises(UsageError):
+        steps(load_case("reader"), "stay")
