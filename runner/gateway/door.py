@@ -1,0 +1,298 @@
+"""One call, from its bytes to its line in the ledger: who may ask, what it may cost, who answers.
+
+Knows nothing of sockets: the server hands it headers and bytes and gets a message or a refusal.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from runner.gateway.arms import Answer, Arm, Pending, ProviderFailed
+from runner.gateway.ceiling import Ceiling, CeilingReached, Hold
+from runner.gateway.config import GatewayConfig
+from runner.gateway.ledger import Ledger
+from runner.gateway.meter import Meter, quote
+from runner.gateway.refusal import Refusal
+from runner.gateway.request import ModelRequest, read_request
+from runner.gateway.wire import UNATTRIBUTED, Wire
+from runner.model import Call, Ending, Outcome
+from runner.prices import ModelPrice, priced_name, same_model
+
+
+@dataclass(slots=True)
+class _Ask:
+    """One call on its way, and what its line will say."""
+
+    request_id: str
+    started: float
+    line: dict[str, Any] = field(default_factory=dict)
+
+
+class Door:
+    """The door of one run.
+
+    Args:
+        config: of the run.
+        wire: how the system talks.
+        arm: what answers.
+        ledger: where every call is written before it is answered.
+        on_ended: told once, when the run can no longer end well.
+    """
+
+    def __init__(
+        self,
+        config: GatewayConfig,
+        wire: Wire,
+        arm: Arm,
+        ledger: Ledger,
+        on_ended: Callable[[Ending], None],
+    ) -> None:
+        self.step = ""
+        """Name of the step the run is in."""
+        self.meter = Meter()
+        self.ceiling = Ceiling(config.max_usd, config.ceiling)
+        self.ending: Ending | None = None
+        self._config = config
+        self._wire = wire
+        self._arm = arm
+        self._ledger = ledger
+        self._on_ended = on_ended
+        self._closed = False
+        self._asked = 0
+        self._in_flight = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def messages(
+        self,
+        headers: Mapping[str, str],
+        raw: bytes,
+        *,
+        gone: Callable[[], bool] = lambda: False,
+    ) -> tuple[ModelRequest, Answer, str]:
+        """Answer one model call; its line is on the disk when this returns or refuses.
+
+        Args:
+            headers: names in lower case.
+            raw: the body.
+            gone: whether the client has left, asked once the call's turn has come.
+
+        Returns:
+            the request as read, the answer and the request's id.
+
+        Raises:
+            Refusal: when it is not answered.
+            ProviderFailed: when the provider did not.
+            LedgerError: when its line could not be written; the client must get no reply.
+        """
+        ask = self._begin(raw)
+        try:
+            request, pending = self._take(ask, headers, raw)
+            hold = await self._reserve(ask, request, pending)
+            answer = await self._made(ask, request, pending, hold, gone)
+        except Refusal as refusal:
+            ask.line |= {"outcome": "refused", "error": refusal.kind, "detail": refusal.message}
+            await self._written(ask)
+            if refusal.ending is not None:
+                self.end(refusal.ending)
+            raise
+        except ProviderFailed as failure:
+            ask.line |= {
+                "outcome": "failed",
+                "error": f"http_{failure.status}",
+                "detail": failure.message,
+                "source": failure.source,
+            }
+            await self._written(ask)
+            raise
+        except Exception as problem:
+            ask.line |= {"outcome": "failed", "error": "gateway", "detail": repr(problem)}
+            await self._written(ask)
+            self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(problem)))
+            raise
+        else:
+            await self._written(ask)
+            return request, answer, ask.request_id
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+
+    async def count_tokens(self, headers: Mapping[str, str], raw: bytes) -> int:
+        """Count the tokens of a call that is not made; costs nothing and leaves no line.
+
+        Raises:
+            Refusal: as for a call, but the run goes on.
+        """
+        self._check_open()
+        request = read_request(headers, raw, counting=True)
+        self._price(request, self._purpose(request))
+        return await self._arm.count_tokens(request)
+
+    async def refuse(self, refusal: Refusal, raw: bytes = b"") -> NoReturn:
+        """Write a line for what is no model call, such as an unknown path, and refuse it."""
+        ask = self._begin(raw)
+        ask.line |= {"outcome": "refused", "error": refusal.kind, "detail": refusal.message}
+        try:
+            await self._written(ask)
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
+        raise refusal
+
+    def end(self, ending: Ending) -> None:
+        """The run can no longer end well; nothing more is admitted. The first cause counts."""
+        if self.ending is None:
+            self.ending = ending
+            self.ceiling.shut(f"the run has ended: {ending.kind}")
+            self._on_ended(ending)
+
+    def totals(self) -> dict[str, Any]:
+        """What the run has cost so far."""
+        return {
+            "settled_usd": str(self.ceiling.settled),
+            "reserved_usd": str(self.ceiling.reserved),
+            "calls": self.meter.calls,
+            "usage": self.meter.usage.model_dump(),
+            "ending": self.ending.model_dump(mode="json") if self.ending else None,
+        }
+
+    async def close(self, patience_s: float) -> None:
+        """Admit nothing more and give calls in flight ``patience_s`` seconds to settle."""
+        self._closed = True
+        self.ceiling.shut("the gateway is closing")
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._idle.wait()
+        except TimeoutError:
+            return
+
+    # ------------------------------------------------------------ one call, step by step
+
+    def _begin(self, raw: bytes) -> _Ask:
+        self._asked += 1
+        self._in_flight += 1
+        self._idle.clear()
+        request_id = f"req_{self._config.run}_{self._asked:06d}"
+        ask = _Ask(request_id, time.monotonic())
+        ask.line = {
+            "seq": 0,
+            "step": self.step,
+            "purpose": UNATTRIBUTED,
+            "requested_model": "",
+            "request_id": request_id,
+            "prompt_sha256": hashlib.sha256(raw).hexdigest(),
+        }
+        return ask
+
+    def _take(
+        self, ask: _Ask, headers: Mapping[str, str], raw: bytes
+    ) -> tuple[ModelRequest, Pending]:
+        request = read_request(headers, raw)
+        purpose = self._purpose(request)
+        ask.line |= {
+            "purpose": purpose,
+            "requested_model": request.model,
+            "max_tokens_asked": request.max_tokens,
+            "streamed": request.stream,
+        }
+        self._check_open()
+        self._price(request, purpose)
+        try:
+            canonical = self._wire.canonical(headers, request.body)
+            fields = self._wire.fields(purpose, request.body)
+        except ValueError as problem:
+            message = f"this {purpose} call is not one the system's wire knows: {problem}"
+            raise Refusal("invalid_request", message, status=400) from problem
+        ask.line["prompt_sha256"] = hashlib.sha256(canonical).hexdigest()
+        return request, self._arm.take(request, purpose, fields)
+
+    async def _reserve(self, ask: _Ask, request: ModelRequest, pending: Pending) -> Hold:
+        price = self._price(request, ask.line["purpose"])
+        try:
+            hold = await self.ceiling.reserve(quote(request, price, pending.known))
+        except CeilingReached as problem:
+            self._check_open()
+            message = str(problem)
+            ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
+            raise Refusal("ceiling", message, ending=ending) from problem
+        ask.line |= {"reserved_usd": hold.usd, "max_tokens_sent": hold.max_tokens}
+        return hold
+
+    async def _made(
+        self,
+        ask: _Ask,
+        request: ModelRequest,
+        pending: Pending,
+        hold: Hold,
+        gone: Callable[[], bool],
+    ) -> Answer:
+        cost = Decimal(0)
+        try:
+            if gone():
+                raise Refusal("client_gone", "the client left while the call waited", status=400)
+            answer = await pending.answer(hold.max_tokens)
+            cost = self._price(request, ask.line["purpose"]).cost(answer.usage)
+        finally:
+            self.ceiling.settle(hold, cost)
+        ask.line |= {
+            "outcome": "answered",
+            "served_model": answer.model,
+            "request_id": answer.request_id or ask.request_id,
+            "usage": answer.usage,
+            "cost_usd": cost,
+            "stop_reason": answer.stop_reason,
+            "source": answer.source,
+        }
+        if not same_model(request.model, answer.model, self._config.aliases):
+            message = f"asked for {request.model}, served by {answer.model}"
+            ending = Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
+            raise Refusal("wrong_model", message, ending=ending)
+        if answer.stop_reason == "max_tokens" and hold.max_tokens < request.max_tokens:
+            message = (
+                f"the answer was cut at {hold.max_tokens} tokens, which is what the ceiling left"
+                f" of the {request.max_tokens} asked for"
+            )
+            ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
+            raise Refusal("ceiling", message, ending=ending)
+        return answer
+
+    async def _written(self, ask: _Ask) -> None:
+        ask.line["latency_ms"] = round((time.monotonic() - ask.started) * 1000, 3)
+        try:
+            self.meter.count(await self._ledger.append(Call.model_validate(ask.line)))
+        except OSError as problem:
+            self.end(Ending(outcome=Outcome.ERRORED, kind="ledger", detail=str(problem)))
+            raise
+
+    def _check_open(self) -> None:
+        if self.ending is not None:
+            raise Refusal("run_ended", f"the run has ended: {self.ending.detail}")
+        if self._closed:
+            raise Refusal("closing", "the gateway is closing")
+
+    def _purpose(self, request: ModelRequest) -> str:
+        try:
+            return self._wire.purpose(request.headers, request.body)
+        except ValueError:
+            return UNATTRIBUTED
+
+    def _price(self, request: ModelRequest, purpose: str) -> ModelPrice:
+        """The price of the one model this call may ask."""
+        config = self._config
+        pinned = config.pins.get(purpose, config.model)
+        if not same_model(pinned, request.model, config.aliases):
+            message = f"{purpose} runs on {pinned}, and {request.model} was asked"
+            ending = Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
+            raise Refusal("wrong_model", message, ending=ending)
+        name = priced_name(request.model, config.prices, config.aliases)
+        if name is None:
+            message = f"{request.model} has no price, so no ceiling could hold"
+            ending = Ending(outcome=Outcome.INVALID, kind="unpriced_model", detail=message)
+            raise Refusal("unpriced_model", message, ending=ending)
+        return config.prices[name]

@@ -1,0 +1,127 @@
+"""HTTP over the Unix socket: three paths, and a refusal in the provider's shape for all else."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from runner.gateway import sse
+from runner.gateway.arms import ProviderFailed
+from runner.gateway.door import Door
+from runner.gateway.ledger import LedgerError
+from runner.gateway.refusal import Refusal, error_body
+from runner.gateway.request import MAX_BODY_BYTES
+
+SOCKET_MODE = 0o666
+"""Whoever sees the door may knock: the folder it lies in is mounted for one system only."""
+GOODBYE_S = 1.0
+"""How long a reply that is being sent may take once the door is closed."""
+
+
+@asynccontextmanager
+async def listening(door: Door, socket: Path) -> AsyncIterator[None]:
+    """Serve ``door`` on the Unix socket at ``socket`` while the context lasts."""
+    server = web.Server(_handler(door), request_factory=_request, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=GOODBYE_S)
+    await runner.setup()
+    try:
+        socket.unlink(missing_ok=True)
+        await web.UnixSite(runner, str(socket)).start()
+        socket.chmod(SOCKET_MODE)
+        yield
+    finally:
+        await runner.cleanup()
+        socket.unlink(missing_ok=True)
+
+
+def _request(*args: Any, **kwargs: Any) -> web.BaseRequest:
+    return web.BaseRequest(*args, **kwargs, client_max_size=MAX_BODY_BYTES)
+
+
+def _handler(door: Door) -> Callable[[web.BaseRequest], Any]:
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        request_id = "req_none"
+        try:
+            # What the client wrote, not what a library made of it: no second slash, no dots, no
+            # other server's name in front.
+            match request.method, request.raw_path.partition("?")[0]:
+                case "HEAD", "/":
+                    return web.Response()
+                case "POST", "/v1/messages":
+                    return await _messages(door, request)
+                case "POST", "/v1/messages/count_tokens":
+                    tokens = await door.count_tokens(_headers(request), await _body(request))
+                    return _json(200, {"input_tokens": tokens}, request_id)
+                case method, path:
+                    await door.refuse(Refusal("unknown_path", f"{method} {path[:200]}", status=404))
+        except Refusal as refusal:
+            body = error_body(refusal.status, refusal.message, request_id)
+            return _json(refusal.status, body, request_id, retry=False)
+        except ProviderFailed as failure:
+            body = error_body(failure.status, failure.message, request_id, failure.type)
+            return _json(failure.status, body, request_id)
+        except LedgerError:
+            if request.transport is not None:
+                request.transport.abort()
+            raise
+
+    return handle
+
+
+async def _messages(door: Door, request: web.BaseRequest) -> web.StreamResponse:
+    raw = await _body(request)
+    asked, answer, request_id = await door.messages(
+        _headers(request), raw, gone=lambda: _gone(request)
+    )
+    whole = sse.message(answer, f"msg_{request_id.removeprefix('req_')}")
+    if not asked.stream:
+        return _json(200, whole, request_id)
+    # The call is settled and written: a client that reads slowly, or leaves, holds up no money.
+    response = web.StreamResponse(
+        headers={
+            "content-type": "text/event-stream; charset=utf-8",
+            "cache-control": "no-cache",
+            "request-id": request_id,
+        }
+    )
+    await response.prepare(request)
+    for event in sse.events(whole):
+        await response.write(event)
+    await response.write_eof()
+    return response
+
+
+async def _body(request: web.BaseRequest) -> bytes:
+    if request.headers.get("expect", "").lower() == "100-continue" and request.transport:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge as problem:
+        raise Refusal(
+            "too_large", f"a request may have {MAX_BODY_BYTES} bytes", status=413
+        ) from problem
+
+
+def _headers(request: web.BaseRequest) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def _gone(request: web.BaseRequest) -> bool:
+    return request.transport is None or request.transport.is_closing()
+
+
+def _json(
+    status: int, body: dict[str, Any], request_id: str, *, retry: bool = True
+) -> web.Response:
+    headers = {"request-id": request_id}
+    if not retry:
+        headers["x-should-retry"] = "false"
+    return web.Response(
+        status=status,
+        body=orjson.dumps(body),
+        headers=headers,
+        content_type="application/json",
+    )

@@ -1,0 +1,68 @@
+"""A message as the provider writes it: one JSON document, or a stream of events."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from runner.gateway.arms import Answer
+from runner.model import Usage
+
+DELTA_CHARACTERS = 64
+"""How much text one event of a stream carries."""
+
+
+def message(answer: Answer, message_id: str) -> dict[str, Any]:
+    """The answer to ``POST /v1/messages``."""
+    return {
+        "id": message_id,
+        "type": "message",
+        "role": "assistant",
+        "model": answer.model,
+        "content": [{"type": "text", "text": answer.text}],
+        "stop_reason": answer.stop_reason,
+        "stop_sequence": None,
+        "usage": _usage(answer.usage),
+    }
+
+
+def events(whole: dict[str, Any]) -> Iterable[bytes]:
+    """The same message as server-sent events, in the provider's order."""
+    opening = {
+        **whole,
+        "content": [],
+        "stop_reason": None,
+        "usage": {**whole["usage"], "output_tokens": min(1, whole["usage"]["output_tokens"])},
+    }
+    yield _event("message_start", message=opening)
+    for index, block in enumerate(whole["content"]):
+        yield _event("content_block_start", index=index, content_block={**block, "text": ""})
+        if index == 0:
+            yield _event("ping")
+        for start in range(0, len(block["text"]), DELTA_CHARACTERS):
+            piece = block["text"][start : start + DELTA_CHARACTERS]
+            delta = {"type": "text_delta", "text": piece}
+            yield _event("content_block_delta", index=index, delta=delta)
+        yield _event("content_block_stop", index=index)
+    ended = {"stop_reason": whole["stop_reason"], "stop_sequence": whole["stop_sequence"]}
+    yield _event("message_delta", delta=ended, usage=whole["usage"])
+    yield _event("message_stop")
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_creation_input_tokens": usage.cache_write_5m + usage.cache_write_1h,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write_5m,
+            "ephemeral_1h_input_tokens": usage.cache_write_1h,
+        },
+        "service_tier": "standard",
+    }
+
+
+def _event(kind: str, **payload: Any) -> bytes:
+    data = orjson.dumps({"type": kind, **payload})
+    return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
