@@ -16,7 +16,7 @@ CASES = tuple(
 WORDS = [
     "{home}",
     "{away}",
-    "{who}",
+    "{speaker}",
     "lives",
     "is",
     "was",
@@ -155,7 +155,7 @@ def test_what_happens_to_standing_claims_of_other_things_is_not_the_checks_affai
     case, kind, read = run
     other = Claim(
         id="other",
-        text=f"{case.names['who']} is vegetarian.",
+        text=f"{case.names['speaker']} is vegetarian.",
         status="ACTIVE",
         sources=(data.draw(st.sampled_from([note.name for note in case.notes])),),
     )
