@@ -1,0 +1,310 @@
+"""The container engine's HTTP API, with a deadline on every call.
+
+A client of its own and not the SDK, for what the sandbox stands on: the SDK's timeouts bound neither
+attaching nor exec nor archives, its hijacked streams can lose what arrives with the response header, it
+ignores the command line client's contexts, and importing it costs a quarter of a second.
+"""
+
+import http.client
+import json
+import os
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from runner.errors import CannotStart, EngineLost, SandboxError
+from runner.runs.sandbox._address import Address, candidates
+
+NEWEST_API = (1, 51)
+"""The newest API this client was written for; an older engine is spoken to in its own."""
+CALL_S = 30.0
+PING_S = 5.0
+ANSWER_BYTES = 64 * 1024 * 1024
+HEAD_BYTES = 64 * 1024
+
+
+class EngineRefused(SandboxError):
+    """The engine answered, and the answer is no.
+
+    Attributes:
+        status: the HTTP status.
+        reason: the engine's own words.
+    """
+
+    def __init__(self, call: str, status: int, reason: str) -> None:
+        super().__init__(f"The container engine refused {call} ({status}): {reason}")
+        self.status = status
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine that answered. Safe to use from many threads: a connection a call.
+
+    Attributes:
+        address: where it answers.
+        api: the API version spoken, such as ``1.41``.
+    """
+
+    address: Address
+    api: str
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        deadline_s: float = CALL_S,
+        missing_ok: bool = False,
+    ) -> Any:
+        """One call, its JSON answer parsed; none where there is nothing to parse.
+
+        Args:
+            method: the HTTP method.
+            path: without the API version.
+            query: parameters; anything but a string is sent as JSON.
+            body: sent as JSON.
+            deadline_s: for the whole call.
+            missing_ok: answer none where the engine says 404.
+
+        Raises:
+            EngineRefused: a status of 400 or more.
+            EngineLost: no answer in time, or none that can be understood.
+        """
+        _, data = self.download(
+            method, path, query=query, body=body, deadline_s=deadline_s, missing_ok=missing_ok
+        )
+        if not data or not data.strip():
+            return None
+        try:
+            return json.loads(data)
+        except ValueError as error:
+            raise EngineLost(
+                f"The container engine answered {method} {path} with no JSON."
+            ) from error
+
+    def download(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        deadline_s: float = CALL_S,
+        max_bytes: int = ANSWER_BYTES,
+        missing_ok: bool = False,
+    ) -> tuple[Mapping[str, str], bytes | None]:
+        """One call, its answer as bytes: headers and body. See :meth:`call`.
+
+        The body is none where the engine says 404 and that is fine, and is cut at ``max_bytes`` + 1, so
+        that one that is too long can be told.
+        """
+        end = time.monotonic() + deadline_s
+        call = f"{method} {path}"
+        connection = _Connection(self.address, end)
+        try:
+            connection.request(
+                method,
+                f"/v{self.api}{path}{_query(query)}",
+                body=None if body is None else json.dumps(body),
+                headers={} if body is None else {"Content-Type": "application/json"},
+            )
+            raw = connection.sock
+            raw.settimeout(_left(end))
+            with connection.getresponse() as response:
+                data = bytearray()
+                while len(data) <= max_bytes:
+                    raw.settimeout(_left(end))
+                    chunk = response.read1(min(1024 * 1024, max_bytes + 1 - len(data)))
+                    if not chunk:
+                        break
+                    data += chunk
+                if response.status == 404 and missing_ok:
+                    return {}, None
+                if response.status >= 400:
+                    raise EngineRefused(call, response.status, _reason(bytes(data)))
+                return dict(response.getheaders()), bytes(data)
+        except (OSError, http.client.HTTPException) as error:
+            raise _lost(call, deadline_s, error) from error
+        finally:
+            connection.close()
+
+    def hijack(
+        self,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,
+        deadline_s: float = CALL_S,
+    ) -> tuple[socket.socket, bytes]:
+        """A POST that turns its connection into a raw two-way stream.
+
+        Returns:
+            The socket, and what already came in behind the response header.
+
+        Raises:
+            EngineRefused, EngineLost: as :meth:`call`.
+        """
+        end = time.monotonic() + deadline_s
+        call = f"POST {path}"
+        payload = b"" if body is None else json.dumps(body).encode()
+        head = (
+            f"POST /v{self.api}{path}{_query(query)} HTTP/1.1\r\nHost: engine\r\n"
+            "Connection: Upgrade\r\nUpgrade: tcp\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(payload)}\r\n\r\n"
+        )
+        sock: socket.socket | None = None
+        try:
+            sock = _open(self.address, end)
+            sock.sendall(head.encode() + payload)
+            got = b""
+            while b"\r\n\r\n" not in got:
+                sock.settimeout(_left(end))
+                chunk = sock.recv(4096)
+                if not chunk or len(got) > HEAD_BYTES:
+                    raise ConnectionError("the connection was closed")
+                got += chunk
+            header, rest = got.split(b"\r\n\r\n", 1)
+            status = int(header.split(b" ", 2)[1])
+            if status not in (101, 200):
+                sock.settimeout(min(2.0, _left(end)))
+                raise EngineRefused(call, status, _reason(rest or sock.recv(4096)))
+        except (OSError, ValueError, IndexError) as error:
+            if sock is not None:
+                sock.close()
+            raise _lost(call, deadline_s, error) from error
+        except BaseException:
+            if sock is not None:
+                sock.close()
+            raise
+        return sock, rest
+
+
+def connect(
+    environ: Mapping[str, str] | None = None, home: Path | None = None, *, ping_s: float = PING_S
+) -> Engine:
+    """The engine of this machine, or the one the user chose.
+
+    Raises:
+        CannotStart: none answered; says what was tried.
+    """
+    tried = []
+    for address in candidates(os.environ if environ is None else environ, home or Path.home()):
+        try:
+            return Engine(address, _ping(address, ping_s))
+        except (OSError, http.client.HTTPException, CannotStart) as error:
+            tried.append(f"{address.url} ({address.source}): {error}")
+    raise CannotStart(
+        "No container engine answered. Tried " + "; ".join(tried) + ".",
+        hint="Start one (`systemctl start docker`, or `scripts/bench`, which installs it), join the group "
+        "that may use its socket, or set DOCKER_HOST.",
+    )
+
+
+def _ping(address: Address, ping_s: float) -> str:
+    """The API version to speak with the engine at this address."""
+    connection = _Connection(address, time.monotonic() + ping_s)
+    try:
+        connection.request("GET", "/_ping")
+        connection.sock.settimeout(ping_s)
+        with connection.getresponse() as response:
+            response.read(1024)
+            offered = response.getheader("Api-Version") or "1.41"
+            if response.status >= 400:
+                raise CannotStart(f"it answered {response.status}")
+    finally:
+        connection.close()
+    try:
+        major, minor = (int(part) for part in offered.split("."))
+    except ValueError as error:
+        raise CannotStart(f"it speaks API version {offered!r}") from error
+    return ".".join(str(part) for part in min((major, minor), NEWEST_API))
+
+
+class _Connection(http.client.HTTPConnection):
+    """An HTTP connection over whatever leads to the engine."""
+
+    def __init__(self, address: Address, end: float) -> None:
+        super().__init__("engine")
+        self._address = address
+        self._end = end
+        self.sock: socket.socket
+
+    def connect(self) -> None:
+        self.sock = _open(self._address, self._end)
+
+
+def _open(address: Address, end: float) -> socket.socket:
+    url = urlsplit(address.url)
+    if url.scheme == "unix":
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.settimeout(_left(end))
+            sock.connect(url.path)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+    if url.scheme in ("tcp", "http", "https"):
+        sock = socket.create_connection((url.hostname, url.port or 2375), timeout=_left(end))
+        if address.tls is None and url.scheme != "https":
+            return sock
+        try:
+            return _tls(address).wrap_socket(sock, server_hostname=url.hostname)
+        except BaseException:
+            sock.close()
+            raise
+    raise CannotStart(
+        f"An engine at {address.url!r} (from {address.source}) cannot be spoken to: only unix:// and tcp://.",
+        hint="Forward its socket, for example with `ssh -L`, and point DOCKER_HOST at that.",
+    )
+
+
+def _tls(address: Address) -> ssl.SSLContext:
+    folder = address.tls
+    authority = folder / "ca.pem" if folder is not None and (folder / "ca.pem").is_file() else None
+    context = ssl.create_default_context(cafile=authority)
+    if not address.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if folder is not None and (folder / "cert.pem").is_file():
+        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
+
+
+def _left(end: float) -> float:
+    left = end - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    return left
+
+
+def _query(query: Mapping[str, Any] | None) -> str:
+    if not query:
+        return ""
+    text = {
+        key: value if isinstance(value, str) else json.dumps(value) for key, value in query.items()
+    }
+    return "?" + urlencode(text, quote_via=quote)
+
+
+def _reason(data: bytes) -> str:
+    try:
+        return str(json.loads(data)["message"]).strip()
+    except (ValueError, KeyError, TypeError):
+        return data[:500].decode(errors="replace").strip() or "no reason given"
+
+
+def _lost(call: str, deadline_s: float, error: Exception) -> EngineLost:
+    why = f"within {deadline_s:g} s" if isinstance(error, TimeoutError) else f"({error})"
+    return EngineLost(
+        f"The container engine did not answer {call} {why}.",
+        hint="Is it still running? See `bench doctor`.",
+    )

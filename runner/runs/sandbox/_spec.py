@@ -1,0 +1,184 @@
+"""How a box is described to the engine. Everything that makes a container hermetic is in this one place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runner.runs.sandbox._seccomp import profile
+from runner.runs.sandbox.protocol import MIB, GatewayBox, SystemBox
+
+USER = 10001
+HOME = "/home/bench"
+DOOR = "/run/door"
+LEDGER = "/run/ledger"
+EXCHANGE = "/run/exchange"
+DOOR_BYTES = 1 * MIB
+LEDGER_BYTES = 256 * MIB
+GATEWAY_TMP_BYTES = 64 * MIB
+
+# What the engine would mask by itself, and /dev/mqueue, which anybody can write to. Spelled out, so that it is
+# the same on every engine.
+MASKED = (
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/scsi",
+    "/proc/sched_debug",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/sys/devices/virtual/powercap",
+    "/sys/firmware",
+    "/dev/mqueue",
+)
+READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the objects of one box are called on the engine."""
+
+    system: str
+    gateway: str
+    door: str
+    ledger: str
+    exchange: str
+
+    @classmethod
+    def of(cls, key: str) -> "Names":
+        """Names for a box with this key, which has to be unique on the engine."""
+        return cls(*(f"memory-bench-{key}-{role}" for role in cls.__slots__))
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """Both containers."""
+        return (self.system, self.gateway)
+
+    @property
+    def volumes(self) -> tuple[str, ...]:
+        """All volumes."""
+        return (self.door, self.ledger, self.exchange)
+
+
+def volume(name: str, size: int, labels: Mapping[str, str]) -> dict[str, Any]:
+    """A volume in memory: it has a size, an owner, and nothing of it stays on a disk."""
+    options = f"size={size},uid={USER},gid={USER},mode=0700"
+    return {
+        "Name": name,
+        "Driver": "local",
+        "DriverOpts": {"type": "tmpfs", "device": "tmpfs", "o": options},
+        "Labels": dict(labels),
+    }
+
+
+def system(box: SystemBox, names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The body that creates the system's container."""
+    tmpfs = {HOME: _tmpfs(box.home_bytes, "exec"), "/tmp": _tmpfs(box.tmp_bytes, "exec")}  # noqa: S108
+    if box.shm_bytes:
+        tmpfs["/dev/shm"] = _tmpfs(box.shm_bytes, "noexec")  # noqa: S108
+    body = _container(box.image, box.env, labels)
+    if box.command:
+        body["Cmd"] = list(box.command)
+    body["HostConfig"] |= {
+        "NetworkMode": "none",
+        "Memory": box.memory_bytes,
+        "MemorySwap": box.memory_bytes,
+        "PidsLimit": box.pids,
+        "Tmpfs": tmpfs,
+        "Mounts": [_mount(names.door, DOOR, read_only=True), _mount(names.exchange, EXCHANGE)],
+    }
+    if box.cpus is not None:
+        body["HostConfig"]["NanoCpus"] = round(box.cpus * 1e9)
+    return body
+
+
+def gateway(box: GatewayBox, names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The body that creates the gateway's container."""
+    body = _container(box.image, {"HOME": "/tmp", **box.env}, labels)  # noqa: S108
+    body["Entrypoint"], body["Cmd"] = list(box.command), []
+    body["HostConfig"] |= {
+        "NetworkMode": box.network,
+        "Memory": box.memory_bytes,
+        "MemorySwap": box.memory_bytes,
+        "PidsLimit": box.pids,
+        "Tmpfs": {"/tmp": _tmpfs(GATEWAY_TMP_BYTES, "noexec")},  # noqa: S108
+        "Mounts": [_mount(names.door, DOOR), _mount(names.ledger, LEDGER)],
+    }
+    if box.network == "none":
+        body["HostConfig"] |= _NO_RESOLVER
+    return body
+
+
+def declared_mounts(box: SystemBox) -> dict[str, str]:
+    """Every mount the system's container may have, as ``ro``, ``rw`` or ``kernel`` (what the runtime makes).
+
+    A path that ends in ``/*`` stands for everything below it.
+    """
+    mounts = {path: "kernel" for path in (*MASKED, *READ_ONLY)}
+    mounts |= {path: "kernel" for path in ("/proc", "/dev", "/dev/pts", "/sys", "/sys/fs/cgroup/*")}
+    mounts |= {"/sys/fs/cgroup": "kernel", "/dev/console": "kernel"}
+    mounts |= {
+        path: "ro" for path in ("/", DOOR, "/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
+    }
+    mounts |= {path: "rw" for path in (HOME, "/tmp", EXCHANGE)}  # noqa: S108
+    if box.shm_bytes:
+        mounts["/dev/shm"] = "rw"  # noqa: S108
+    return mounts
+
+
+# Without this the host's own resolver addresses and search domains are written into the container.
+_NO_RESOLVER: dict[str, Any] = {
+    "Dns": ["127.0.0.1"],
+    "DnsSearch": ["."],
+    "DnsOptions": ["attempts:1"],
+}
+
+
+def _container(image: str, env: Mapping[str, str], labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "Image": image,
+        "User": f"{USER}:{USER}",
+        "Hostname": "box",
+        "Env": [f"{key}={value}" for key, value in env.items()],
+        "Labels": dict(labels),
+        "OpenStdin": True,
+        "StdinOnce": True,  # the lifeline: input ends when whoever attached to it goes
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "Tty": False,
+        "HostConfig": {
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges", f"seccomp={profile()}"],
+            "ReadonlyRootfs": True,
+            "MaskedPaths": list(MASKED),
+            "ReadonlyPaths": list(READ_ONLY),
+            "IpcMode": "none",
+            "RestartPolicy": {"Name": "no"},
+            "LogConfig": {"Type": "none"},  # the attached streams are the log
+            "Ulimits": [
+                # A core dump is handed to a program of the host's choice, outside the container.
+                {"Name": "core", "Soft": 0, "Hard": 0},
+                {"Name": "nofile", "Soft": 8192, "Hard": 8192},
+                # Counted per user over all containers; the real limit is the cgroup's. Podman wants it given.
+                {"Name": "nproc", "Soft": 32768, "Hard": 32768},
+            ],
+            **_NO_RESOLVER,
+        },
+    }
+
+
+def _mount(source: str, target: str, *, read_only: bool = False) -> dict[str, Any]:
+    return {
+        "Type": "volume",
+        "Source": source,
+        "Target": target,
+        "ReadOnly": read_only,
+        "VolumeOptions": {"NoCopy": True},
+    }
+
+
+def _tmpfs(size: int, execute: str) -> str:
+    return f"rw,nosuid,nodev,{execute},size={size},mode=0700,uid={USER},gid={USER}"
