@@ -79,6 +79,10 @@ class HostileSnapshot(SandboxError):
     """A snapshot holds something other than plain files and folders, or too much."""
 
 
+class UnreadableStore(SandboxError):
+    """A snapshot's store is damaged, or not of a form its reader knows."""
+
+
 class DriverError(BenchError):
     """A driver answered with a typed error.
 

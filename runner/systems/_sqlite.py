@@ -1,0 +1,172 @@
+"""A stranger's SQLite file, opened so that it can do nothing: for readers of snapshots.
+
+The file is copied first, so that opening it never changes what was archived. The connection is
+read-only and immutable, distrusts the schema, cannot attach or write, and is interrupted when it
+works for too long: a view or an index of the file's own could otherwise keep it busy for ever.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.errors import HostileSnapshot, UnreadableStore
+
+MAX_BYTES = 256 * 2**20
+"""Largest file that is read."""
+MAX_ROWS = 200_000
+"""Most rows one question may bring back."""
+MAX_VALUE_BYTES = 4 * 2**20
+"""Longest single value, and row."""
+MAX_SECONDS = 60.0
+"""Longest time spent reading one file."""
+
+Value = str | int | float | bytes | None
+Row = Mapping[str, Value]
+
+_READING = frozenset(
+    {
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_PRAGMA,
+    }
+)
+
+
+class Snapshot:
+    """One open file. Text that is not UTF-8 comes back as bytes, so that nothing is guessed."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        self.user_version = int(version)
+
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """Ordinary tables and their columns; SQLite's own are left out.
+
+        Raises:
+            UnreadableStore: the file brings views, virtual tables or triggers, which no store has.
+        """
+        names: list[str] = []
+        for row in self.rows("SELECT type, name, sql FROM sqlite_schema"):
+            kind, name, sql = row["type"], row["name"], row["sql"]
+            if not isinstance(name, str) or not isinstance(kind, str):
+                raise UnreadableStore("The store's schema holds a name that is no text.")
+            if kind in ("view", "trigger"):
+                raise HostileSnapshot(f"The store brings a {kind} along: {name[:80]!r}.")
+            if kind == "table" and not name.startswith("sqlite_"):
+                words = str(sql).upper().split(maxsplit=2)
+                if words[:2] != ["CREATE", "TABLE"]:
+                    raise HostileSnapshot(f"The store brings a virtual table along: {name[:80]!r}.")
+                names.append(name)
+        found: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            quoted = name.replace('"', '""')
+            columns = self.rows(f'PRAGMA table_xinfo("{quoted}")')
+            # Not 0: a hidden or generated column, which would be computed by the file's own words.
+            if any(column["hidden"] for column in columns):
+                raise HostileSnapshot(f"The table {name[:80]!r} has computed columns.")
+            found[name] = tuple(str(column["name"]) for column in columns)
+        return found
+
+    def rows(self, question: str) -> list[Row]:
+        """All rows of a question of the reader's own.
+
+        Raises:
+            HostileSnapshot: more rows than a store may have, or too long in coming.
+            UnreadableStore: the file is damaged.
+        """
+        try:
+            found = self._connection.execute(question).fetchmany(MAX_ROWS + 1)
+        except sqlite3.Error as error:
+            raise _typed(error) from error
+        if len(found) > MAX_ROWS:
+            raise HostileSnapshot(f"The store has more than {MAX_ROWS} rows of a kind.")
+        return [dict(zip(row.keys(), row, strict=True)) for row in found]
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Snapshot]:
+    """Open a copy of a database for as long as the block lasts.
+
+    Raises:
+        HostileSnapshot: it is no plain file, or too big, or too much to read.
+        UnreadableStore: it is not there, or no database.
+    """
+    with tempfile.TemporaryDirectory(prefix="memory-bench-store-") as folder:
+        copy = Path(folder) / "store.db"
+        _copy(file, copy)
+        connection = _connect(copy)
+        try:
+            try:
+                snapshot = Snapshot(connection)
+            except sqlite3.Error as error:
+                raise _typed(error) from error
+            yield snapshot
+        finally:
+            connection.close()
+
+
+def _copy(file: Path, copy: Path) -> None:
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise UnreadableStore(f"The snapshot has no {file.name}.") from error
+    except OSError as error:
+        raise HostileSnapshot(f"{file.name} is no plain file: {error.strerror}.") from error
+    with open(descriptor, "rb") as source:  # noqa: PTH123
+        status = os.fstat(source.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise HostileSnapshot(f"{file.name} is no plain file.")
+        if status.st_size > MAX_BYTES:
+            raise HostileSnapshot(f"{file.name} is larger than {MAX_BYTES} bytes.")
+        with copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def _connect(copy: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{copy.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    connection.text_factory = _decoded
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA mmap_size = 0")
+    except sqlite3.Error as error:
+        connection.close()
+        raise _typed(error) from error
+    connection.set_authorizer(_only_reading)
+    deadline = time.monotonic() + MAX_SECONDS
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), 10_000)
+    return connection
+
+
+def _decoded(raw: bytes) -> str | bytes:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+def _only_reading(action: int, *_about: str | None) -> int:
+    # No function is among what is allowed: the readers' questions need none.
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+
+
+def _typed(error: sqlite3.Error) -> HostileSnapshot | UnreadableStore:
+    message = str(error)
+    if "interrupted" in message:
+        return HostileSnapshot(f"The store took longer than {MAX_SECONDS:.0f} s to read.")
+    if "too big" in message:
+        return HostileSnapshot(f"The store holds a value longer than {MAX_VALUE_BYTES} bytes.")
+    return UnreadableStore(f"The store cannot be read: {message}.")

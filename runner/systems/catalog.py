@@ -1,0 +1,139 @@
+"""Every system the bench can measure: what its folder under ``images`` says of it."""
+
+import importlib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue, ValidationError
+
+from runner import paths
+from runner.errors import UsageError
+from runner.model import Noun, Store
+
+FILE = "system.toml"
+
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+    "table": (dict,),
+}
+
+
+class Option(Noun):
+    """One setting a system takes."""
+
+    type: Literal["boolean", "integer", "number", "string", "table"]
+    default: JsonValue
+    about: str
+
+    def fits(self, value: JsonValue) -> bool:
+        """Whether a value is of the option's type; a truth value is no number."""
+        if isinstance(value, bool):
+            return self.type == "boolean"
+        return isinstance(value, _KINDS[self.type])
+
+
+class System(Noun):
+    """What the bench knows of a system before it starts it: the content of a ``system.toml``."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    name: str
+    """The name of its folder, and the one it is asked for by."""
+    title: str
+    version: str
+    licence: str
+    """An SPDX identifier."""
+    about: str
+    verbs: tuple[str, ...]
+    """Verbs its driver answers."""
+    capabilities: tuple[Literal["claims", "recall", "scores", "refuses", "probes"], ...]
+    store: str
+    """The file or folder of a snapshot that its reader reads."""
+    purposes: dict[str, str]
+    """What it calls a model for: names, each with what the call does."""
+    options: dict[str, Option] = Field(default_factory=dict)
+    """Settings it takes, by name."""
+    reader: str
+    """Where its reader is, as ``module:attribute``."""
+    wire: str
+    """Where its wire is, as ``module:attribute``; only the gateway loads it."""
+
+    def read(self, snapshot: Path) -> Store:
+        """Read a snapshot with the system's own reader.
+
+        Args:
+            snapshot: the folder the snapshot was unpacked into; it is not changed.
+
+        Raises:
+            SandboxError: the snapshot is hostile or cannot be read.
+        """
+        module, _, attribute = self.reader.partition(":")
+        reader = getattr(importlib.import_module(module), attribute)
+        store = reader(snapshot)
+        assert isinstance(store, Store)
+        return store
+
+    def settle(self, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """The options in force: the system's own, with the given ones in their place.
+
+        Raises:
+            UsageError: it takes no such option, or not a value of that type.
+        """
+        for name, value in options.items():
+            option = self.options.get(name)
+            if option is None:
+                known = ", ".join(self.options) or "none"
+                raise UsageError(f"{self.name} takes no option {name}.", hint=f"It takes: {known}.")
+            if not option.fits(value):
+                raise UsageError(f"{self.name} takes a {option.type} as {name}, not {value!r}.")
+        return {name: option.default for name, option in self.options.items()} | dict(options)
+
+
+def names() -> tuple[str, ...]:
+    """Every system there is, in alphabetical order."""
+    return tuple(sorted(file.parent.name for file in paths.images().glob(f"*/{FILE}")))
+
+
+def load(name: str) -> System:
+    """The system of that name.
+
+    Raises:
+        UsageError: there is no such system, or what its folder says is wrong.
+    """
+    known = names()
+    if name not in known:
+        there_are = ", ".join(known) or "none"
+        raise UsageError(f"There is no system {name!r}.", hint=f"There are: {there_are}.")
+    return _parse(paths.images() / name / FILE)
+
+
+def load_all() -> tuple[System, ...]:
+    """Every system there is.
+
+    Raises:
+        UsageError: what a folder says is wrong.
+    """
+    return tuple(load(name) for name in names())
+
+
+def _parse(file: Path) -> System:
+    try:
+        raw: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        system = System.model_validate(raw)
+    except (OSError, ValueError, ValidationError) as error:
+        raise UsageError(f"{file} describes no system: {error}") from error
+    if system.name != file.parent.name:
+        raise UsageError(f"{file} names the system {system.name!r}, its folder another.")
+    for what, spec in (("reader", system.reader), ("wire", system.wire)):
+        module, _, attribute = spec.partition(":")
+        # A stranger's folder must not choose what the bench imports.
+        if not module.startswith("runner.systems.") or not attribute.isidentifier():
+            raise UsageError(f"{file}: the {what} is not runner.systems.MODULE:NAME.")
+    for option_name, option in system.options.items():
+        if not option.fits(option.default):
+            raise UsageError(f"{file}: the default of {option_name} is no {option.type}.")
+    return system
