@@ -1,0 +1,115 @@
+"""Scripted models that are wrong in one way each: what the checks are measured on.
+
+A fault is a table of answers that is consulted before a case's own. One file serves several
+cases; an answer that is worded for some of them only says which (``cases = [...]``).
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from runner.errors import UsageError
+from runner.paths import fixtures
+
+_ANSWER = "[[answer]]"
+_CASES = "cases = "
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to be wrong."""
+
+    name: str
+    title: str
+    about: str
+    """What a memory with such a model would get wrong, and how it shows."""
+    cases: tuple[str, ...]
+    """The cases it can occur in."""
+    tables: Mapping[str, str]
+    """By case: a scripted table, to be consulted before the case's own."""
+    sha256: str
+    """Digest of its file."""
+
+    def table(self, case: str) -> str:
+        """The overlay for one case; ``KeyError`` when it cannot occur there."""
+        return self.tables[case]
+
+
+class _Head(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = Field(alias="schema")
+    title: Text
+    about: Text
+    cases: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+def load_faults(folder: Path | None = None) -> tuple[Fault, ...]:
+    """Every fault there is, by name.
+
+    Args:
+        folder: where the files lie; the project's own when left out.
+
+    Raises:
+        UsageError: a file that cannot be used, by name.
+    """
+    here = folder if folder is not None else fixtures() / "scripted" / "faults"
+    return tuple(_load(path) for path in sorted(here.glob("*.toml")))
+
+
+def _load(path: Path) -> Fault:
+    raw = path.read_bytes()
+    try:
+        text = raw.decode()
+        head_text, *blocks = _split(text)
+        head = _Head.model_validate(tomllib.loads(head_text))
+        answers = [_answer(block, head.cases) for block in blocks]
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError) as error:
+        raise UsageError(f"{path}: {_said(error)}") from error
+    tables = {}
+    for case in head.cases:
+        own = [block for block, cases in answers if case in cases]
+        if not own:
+            raise UsageError(f"{path}: no answer is for the case {case}")
+        tables[case] = "\n".join(["schema = 1", "", *own])
+    digest = hashlib.sha256(raw).hexdigest()
+    return Fault(path.stem, head.title, head.about, head.cases, tables, digest)
+
+
+def _split(text: str) -> list[str]:
+    """The head of the file and each of its answers, as text."""
+    parts: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if line.strip() == _ANSWER:
+            parts.append([])
+        parts[-1].append(line)
+    return ["\n".join(part) + "\n" for part in parts]
+
+
+def _answer(block: str, known: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """One answer without its ``cases``, and the cases it is for."""
+    answer: dict[str, Any] = tomllib.loads(block)["answer"][0]
+    if "cases" not in answer:
+        return block, known
+    cases = tuple(answer.pop("cases"))
+    unknown = sorted(set(cases) - set(known))
+    if unknown:
+        raise ValueError(f"answer {answer.get('id')}: not a case of this fault: {unknown}")
+    kept = "\n".join(line for line in block.split("\n") if not line.startswith(_CASES))
+    if tomllib.loads(kept)["answer"][0] != answer:
+        raise ValueError(f"answer {answer.get('id')}: cases needs a line of its own")
+    return kept, cases
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)
