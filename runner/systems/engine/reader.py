@@ -20,18 +20,17 @@ from runner.systems._sqlite import Row, Snapshot, opened
 
 FILE = "memory.db"
 SCHEMA_VERSION = 1
-TABLES: Mapping[str, frozenset[str]] = {
-    "claims": frozenset(
-        "id seq text subject day status reason restatement restates anchor retired_by valid_until"
-        " asserted_at retired_at examined_at".split()
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "claims": (
+        *("id", "seq", "text", "subject", "day", "status", "reason", "restatement", "restates"),
+        *("anchor", "retired_by", "valid_until", "asserted_at", "retired_at", "examined_at"),
     ),
-    "claim_sources": frozenset({"claim_id", "note"}),
-    "events": frozenset({"seq", "type", "occurred_at", "payload"}),
-    "meta": frozenset({"key", "value"}),
-    "notes": frozenset(
-        {"name", "seq", "sha256", "text", "day", "status", "received_at", "finished_at"}
-    ),
+    "claim_sources": ("claim_id", "note"),
+    "events": ("seq", "type", "occurred_at", "payload"),
+    "meta": ("key", "value"),
+    "notes": (*("name", "seq", "sha256", "text", "day", "status", "received_at", "finished_at"),),
 }
+"""Every table and column of the schema."""
 MAX_UNMAPPED = 1000
 """Sentences kept about what could not be mapped; the rest is a number."""
 
@@ -77,10 +76,10 @@ class _Reading:
         for name, columns in TABLES.items():
             if name not in found:
                 raise UnreadableStore(f"The store has no table {name}.")
-            missing = sorted(columns - set(found[name]))
+            missing = sorted(set(columns) - set(found[name]))
             if missing:
                 raise UnreadableStore(f"The table {name} has no column {', '.join(missing)}.")
-            for extra in sorted(set(found[name]) - columns):
+            for extra in sorted(set(found[name]) - set(columns)):
                 self._unmapped.append(f"column {name}.{extra} is not known")
         for name in sorted(set(found) - set(TABLES)):
             self._unmapped.append(f"table {name} is not known")
