@@ -318,8 +318,9 @@ venv_key() {
 
 # venv_ready WHAT: an environment with the development tools serves for everything.
 venv_ready() {
-    [ -x "$venv/bin/bench" ] || return 1
     local stamp
+    [ -x "$venv/bin/bench" ] || return 1
+    [ "$1" = bench ] || [ -x "$venv/bin/pytest" ] || return 1
     stamp=$(cat "$venv/.memory-bench" 2>/dev/null) || return 1
     case "$stamp" in
     "$(venv_key) dev") return 0 ;;
@@ -338,10 +339,12 @@ make_venv() {
     fi
     find_python
     make_uv
+    # An environment that works is kept: naming another Python would have it made anew.
+    "$venv/bin/python" -c 'import sys' 2>/dev/null || sync+=(--python "$python")
     say "installing the Python packages of uv.lock in $venv"
     rm -f "$venv/.memory-bench"
     (cd "$root" && UV_PROJECT_ENVIRONMENT=$venv UV_PYTHON_DOWNLOADS=never \
-        "$uv" "${sync[@]}" --python "$python" 9>&-) ||
+        "$uv" "${sync[@]}" 9>&-) ||
         die "The Python packages could not be installed; the reason is above."
     echo "$(venv_key) $kind" >"$venv/.memory-bench"
 }

@@ -17,6 +17,7 @@ Progress = Callable[[str], None]
 
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "ftp_proxy")
 _KEPT_LINES = 25
+_SYSTEM_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 _STEP = re.compile(r"#\d+ (\[[^\]]+\] .+)")
 _NOISE = re.compile(r"#\d+ (?:\d+\.\d+ )?")
 
@@ -30,12 +31,15 @@ def cli_environment(address: Address) -> dict[str, str]:
 
 
 def certificates() -> Path | None:
-    """The bundle that builds are to trust: ``BENCH_CA``, else ``SSL_CERT_FILE``."""
+    """The bundle that builds are to trust: ``BENCH_CA``, else ``SSL_CERT_FILE``, else the system's
+    where an authority of one's own was added to it the Debian way.
+    """
     for name in ("BENCH_CA", "SSL_CERT_FILE"):
         if given := os.environ.get(name):
             path = Path(given)
             return path if path.is_file() and path.stat().st_size else None
-    return None
+    added = any(Path("/usr/local/share/ca-certificates").glob("**/*.crt"))
+    return _SYSTEM_BUNDLE if added and _SYSTEM_BUNDLE.is_file() else None
 
 
 def build(
@@ -111,7 +115,8 @@ def _follow(
             for line in process.stdout:
                 if text := line.rstrip():
                     kept.append(text)
-                    if step := _STEP.fullmatch(text):
+                    step = _STEP.fullmatch(text)
+                    if step and not step[1].startswith("[internal]"):
                         progress(_short(step[1]))
         except BaseException:
             process.kill()

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from runner import paths
@@ -10,9 +10,8 @@ from runner.errors import UsageError
 
 BASE = "base"
 BENCH = "bench"
-# What the Dockerfile of the bench copies; .dockerignore lets in the same and no more.
+# What .dockerignore lets into the bench image.
 _BENCH_PARTS = (
-    ".dockerignore",
     "Dockerfile",
     "LICENSE",
     "README.md",
@@ -33,14 +32,14 @@ class Recipe:
     Attributes:
         name: the image's name in the project.
         context: the folder handed to the build.
-        files: everything in it that may end up in the image.
-        digest: sha256 over those files and the image it stands on.
+        source: sha256 over everything in it that may end up in the image.
+        digest: sha256 over that and the image it stands on.
         args: build arguments.
     """
 
     name: str
     context: Path
-    files: tuple[Path, ...] = field(repr=False)
+    source: str
     digest: str
     args: Mapping[str, str]
 
@@ -70,15 +69,15 @@ def recipe(name: str, base_id: str | None = None, args: Mapping[str, str] | None
         if not (context / "Dockerfile").is_file():
             known = ", ".join(names())
             raise UsageError(f"There is no image {name!r}.", hint=f"There are: {known}.")
-    files = tuple(sorted(file for part in parts for file in _walk(part)))
-    digest = hashlib.sha256(f"{name}\n{base_id or ''}\n".encode())
-    for file in files:
+    source = hashlib.sha256(f"{name}\n".encode())
+    for file in sorted(file for part in parts for file in _walk(part)):
         body = file.read_bytes()
         runs = "x" if file.stat().st_mode & 0o100 else "-"
         head = f"{file.relative_to(context).as_posix()}\n{runs} {len(body)}\n"
-        digest.update(head.encode() + body)
+        source.update(head.encode() + body)
+    digest = hashlib.sha256(f"{source.hexdigest()}\n{base_id or ''}\n".encode())
     epoch = {"SOURCE_DATE_EPOCH": settings()["SOURCE_DATE_EPOCH"]}
-    return Recipe(name, context, files, digest.hexdigest(), epoch | dict(args or {}))
+    return Recipe(name, context, source.hexdigest(), digest.hexdigest(), epoch | dict(args or {}))
 
 
 def names() -> tuple[str, ...]:

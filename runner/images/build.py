@@ -1,6 +1,7 @@
 """Makes sure an image is there: found by the digest of what it is built from, else built."""
 
 import os
+import socket
 from typing import Any
 
 import docker
@@ -60,13 +61,25 @@ def _ensure(
 ) -> ImageIdentity:
     running = os.environ.get("BENCH_IMAGE")
     if name == BENCH and running:
-        return identity.identify(client, running)
+        return _running(client, running)
     base = _base(client, progress, deadline_s)
     if name == BASE:
         wanted, found = base
     else:
         wanted, found = _above(client, name, base, progress, deadline_s)
     return identity.from_inspection(client, wanted.tag, found)
+
+
+def _running(client: docker.DockerClient, reference: str) -> ImageIdentity:
+    """The image this very process runs from, even where its name has moved on to another."""
+    try:
+        image = client.api.inspect_container(socket.gethostname())["Image"]
+    except docker.errors.NotFound:
+        image = reference
+    found = identity.identify(client, image)
+    # Compose cannot compute a digest for a label; the files are here to be looked at.
+    source = _source.recipe(BENCH).source if found.source == identity.UNKNOWN else found.source
+    return found.model_copy(update={"name": reference, "source": source})
 
 
 def _base(
@@ -114,6 +127,8 @@ def _above(
     origin = ground_found["Config"]["Labels"][labels.BASE]
     wanted = _source.recipe(name, base_id=ground_found["Id"], args={"BENCH_BASE": ground.tag})
     if found := _inspect(client, wanted.tag):
+        if name == BENCH and BENCH_LOCAL not in found["RepoTags"]:
+            client.api.tag(wanted.tag, *BENCH_LOCAL.split(":"))
         return wanted, found
     with locked(paths.state_dir() / "locks" / name):
         found = _inspect(client, wanted.tag)
@@ -140,7 +155,7 @@ def _address() -> Address:
 
 
 def _labels(wanted: Recipe) -> dict[str, str]:
-    return {labels.NAME: wanted.name, labels.SOURCE: wanted.digest}
+    return {labels.NAME: wanted.name, labels.SOURCE: wanted.source}
 
 
 def _inspect(client: docker.DockerClient, tag: str) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from runner.model import ImageIdentity, Package
 
 PACKAGES = "/usr/share/memory-bench/packages.json"
 INSPECTING = "inspect"
+UNKNOWN = "unknown"
 _LIST = TypeAdapter(tuple[Package, ...])
 
 
@@ -52,8 +53,8 @@ def from_inspection(
         config_digest=found["Id"],
         layers=tuple(found["RootFS"]["Layers"]),
         platform=platform,
-        base=marks.get(labels.BASE, "unknown"),
-        source=marks.get(labels.SOURCE, "unknown"),
+        base=marks.get(labels.BASE, UNKNOWN),
+        source=marks.get(labels.SOURCE, UNKNOWN),
         packages=_packages(client, found["Id"]),
     )
 
