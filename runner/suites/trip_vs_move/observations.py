@@ -25,7 +25,12 @@ def observe(case: Case, kind: str, stores: Mapping[str, Store]) -> tuple[Observa
     if CONSOLIDATE not in stores:
         return ()
     claims = stores[CONSOLIDATE].claims
-    observed = [_current(case, claims), _end_date(case, claims), _both_places(case, claims)]
+    observed = [
+        _current(case, claims),
+        _home_as_history(case, claims),
+        _end_date(case, claims),
+        _both_places(case, claims),
+    ]
     if kind == MOVE:
         observed += _after_move(case, claims)
     return tuple(observed)
@@ -37,6 +42,16 @@ def _current(case: Case, claims: Iterable[Claim]) -> Observation:
         return claim.active and here and not dated_restatement(claim)
 
     return _observed("current", "What stands of either place, history aside", claims, stands)
+
+
+def _home_as_history(case: Case, claims: Iterable[Claim]) -> Observation:
+    """History of the home satisfies check (a), which asks for no more than an active claim."""
+
+    def tells_of_it(claim: Claim) -> bool:
+        stated = case.home_note in claim.sources and says(claim.text, case.home)
+        return claim.active and stated and dated_restatement(claim)
+
+    return _observed("home_as_history", "The home told as dated history", claims, tells_of_it)
 
 
 def _end_date(case: Case, claims: Iterable[Claim]) -> Observation:
