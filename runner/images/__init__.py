@@ -1,6 +1,7 @@
 """Images: built when missing, known by digests, listed, removed."""
 
 from runner.images.build import BENCH_LOCAL, ensure, names
-from runner.images.identity import identify
+from runner.images.identity import identify, sweep
+from runner.images.listing import Built, built
 
-__all__ = ["BENCH_LOCAL", "ensure", "identify", "names"]
+__all__ = ["BENCH_LOCAL", "Built", "built", "ensure", "identify", "names", "sweep"]

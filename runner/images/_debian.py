@@ -82,10 +82,9 @@ def ask_registry(image: str, timeout_s: float = PROBE_S) -> str | None:
 
 
 def _from_packages(address: Address, progress: Progress) -> Debian:
-    missing = _missing()
-    if missing:
+    if lacking := missing():
         raise CannotStart(
-            f"No image registry answers, and Debian cannot be built from packages: {missing}.",
+            f"No image registry answers, and Debian cannot be built from packages: {lacking}.",
             hint="Run scripts/bench as root on a Debian machine with this engine, once.",
         )
     suite = _source.settings()["DEBIAN_SUITE"]
@@ -103,7 +102,8 @@ def _from_packages(address: Address, progress: Progress) -> Debian:
     return Debian(reference, origin)
 
 
-def _missing() -> str:
+def missing() -> str:
+    """What keeps this machine from building Debian from packages; empty when nothing does."""
     if shutil.which("mmdebstrap") is None:
         return "mmdebstrap is not installed"
     if os.geteuid() != 0:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import docker
@@ -9,6 +10,7 @@ import docker.errors
 
 from runner import engine_api, paths
 from runner.engine_api import Address
+from runner.errors import CannotStart
 from runner.images import _buildx, _compose, _debian, _source, identity, labels
 from runner.images._buildx import Progress
 from runner.images._files import locked
@@ -16,6 +18,7 @@ from runner.images._source import BASE, BENCH, Recipe
 from runner.model import ImageIdentity
 
 DEADLINE_S = 1800.0
+_TRIES = 3
 BENCH_LOCAL = "memory-bench/bench:local"
 """The name Compose runs the bench by."""
 
@@ -85,35 +88,26 @@ def _running(client: docker.DockerClient, reference: str) -> ImageIdentity:
 def _base(
     client: docker.DockerClient, progress: Progress, deadline_s: float
 ) -> tuple[Recipe, dict[str, Any]]:
-    wanted = _source.recipe(BASE)
-    found = _inspect(client, wanted.tag) or _build_base(client, wanted, progress, deadline_s)
-    origin = found["Config"]["Labels"][labels.BASE]
+    def make(wanted: Recipe) -> None:
+        address = _address()
+        debian = _debian.obtain(address, progress)
+        progress(f"building {wanted.tag} on {debian.origin}")
+        _buildx.build(
+            address,
+            wanted.context,
+            tags=[wanted.tag],
+            labels=_labels(wanted, debian.origin),
+            args={**wanted.args, "DEBIAN": debian.reference},
+            progress=progress,
+            deadline_s=deadline_s,
+        )
+
+    wanted, found = _obtain(client, lambda: _source.recipe(BASE), make)
+    origin = _origin(found)
     # A public image Compose finds by itself.
     local = {"BENCH_BASE": wanted.tag, "BENCH_ORIGIN": origin}
     _compose.remember(local if origin.startswith(_debian.PACKAGES) else {})
     return wanted, found
-
-
-def _build_base(
-    client: docker.DockerClient, wanted: Recipe, progress: Progress, deadline_s: float
-) -> dict[str, Any]:
-    with locked(paths.state_dir() / "locks" / BASE):
-        found = _inspect(client, wanted.tag)
-        if found is None:
-            address = _address()
-            debian = _debian.obtain(address, progress)
-            progress(f"building {wanted.tag} on {debian.origin}")
-            _buildx.build(
-                address,
-                wanted.context,
-                tags=[wanted.tag],
-                labels=_labels(wanted) | {labels.BASE: debian.origin},
-                args={**wanted.args, "DEBIAN": debian.reference},
-                progress=progress,
-                deadline_s=deadline_s,
-            )
-            found = client.api.inspect_image(wanted.tag)
-    return found
 
 
 def _above(
@@ -123,29 +117,50 @@ def _above(
     progress: Progress,
     deadline_s: float,
 ) -> tuple[Recipe, dict[str, Any]]:
-    ground, ground_found = base
-    origin = ground_found["Config"]["Labels"][labels.BASE]
-    wanted = _source.recipe(name, base_id=ground_found["Id"], args={"BENCH_BASE": ground.tag})
-    if found := _inspect(client, wanted.tag):
-        if name == BENCH and BENCH_LOCAL not in found["RepoTags"]:
-            client.api.tag(wanted.tag, *BENCH_LOCAL.split(":"))
-        return wanted, found
-    with locked(paths.state_dir() / "locks" / name):
-        found = _inspect(client, wanted.tag)
-        if found is None:
-            address = _address()
-            progress(f"building {wanted.tag} on {ground.tag}")
-            _buildx.build(
-                address,
-                wanted.context,
-                tags=[wanted.tag, *([BENCH_LOCAL] if name == BENCH else [])],
-                labels=_labels(wanted) | {labels.BASE: origin},
-                args=wanted.args,
-                progress=progress,
-                deadline_s=deadline_s,
-            )
-            found = client.api.inspect_image(wanted.tag)
+    ground, below = base
+
+    def look() -> Recipe:
+        return _source.recipe(name, base_id=below["Id"], args={"BENCH_BASE": ground.tag})
+
+    def make(wanted: Recipe) -> None:
+        progress(f"building {wanted.tag} on {ground.tag}")
+        _buildx.build(
+            _address(),
+            wanted.context,
+            tags=[wanted.tag],
+            labels=_labels(wanted, _origin(below)),
+            args=wanted.args,
+            progress=progress,
+            deadline_s=deadline_s,
+        )
+
+    wanted, found = _obtain(client, look, make)
+    if name == BENCH and BENCH_LOCAL not in found["RepoTags"]:
+        client.api.tag(wanted.tag, *BENCH_LOCAL.split(":"))
     return wanted, found
+
+
+def _obtain(
+    client: docker.DockerClient, look: Callable[[], Recipe], make: Callable[[Recipe], None]
+) -> tuple[Recipe, dict[str, Any]]:
+    """The image of the files as they are, made where it is missing."""
+    wanted = look()
+    if found := _inspect(client, wanted.tag):
+        return wanted, found
+    with locked(paths.state_dir() / "locks" / wanted.name):
+        for _ in range(_TRIES):
+            wanted = look()
+            if found := _inspect(client, wanted.tag):
+                return wanted, found
+            make(wanted)
+            if look().digest == wanted.digest:
+                return wanted, client.api.inspect_image(wanted.tag)
+            # Nobody can say which of the changed files it was built from.
+            client.api.remove_image(wanted.tag, force=True)
+    raise CannotStart(
+        f"The files of image {wanted.name} kept changing while it was built.",
+        hint="Run this again when they stand still.",
+    )
 
 
 def _address() -> Address:
@@ -154,8 +169,13 @@ def _address() -> Address:
     return address
 
 
-def _labels(wanted: Recipe) -> dict[str, str]:
-    return {labels.NAME: wanted.name, labels.SOURCE: wanted.source}
+def _labels(wanted: Recipe, origin: str) -> dict[str, str]:
+    return {labels.NAME: wanted.name, labels.SOURCE: wanted.source, labels.BASE: origin}
+
+
+def _origin(found: dict[str, Any]) -> str:
+    origin: str = found["Config"]["Labels"][labels.BASE]
+    return origin
 
 
 def _inspect(client: docker.DockerClient, tag: str) -> dict[str, Any] | None:

@@ -1,7 +1,9 @@
 """What an image is: digests that hold on every engine, and the packages inside."""
 
+import contextlib
 import io
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ from runner.errors import CannotStart
 from runner.images import labels
 from runner.images._files import write_atomically
 from runner.model import ImageIdentity, Package
+
+LEFT_BEHIND_S = 120
+"""Age in seconds from which a container made to look into an image belongs to nobody alive."""
 
 PACKAGES = "/usr/share/memory-bench/packages.json"
 INSPECTING = "inspect"
@@ -86,6 +91,7 @@ def _remember(kept: Path, raw: bytes) -> None:
 
 def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
     """Read from a container that is never started, so nothing of the image runs."""
+    sweep(client)
     made = client.api.create_container(
         image_id, command=["true"], network_disabled=True, labels={labels.ROLE: INSPECTING}
     )
@@ -102,3 +108,17 @@ def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
         ) from error
     finally:
         client.api.remove_container(made["Id"], v=True, force=True)
+
+
+def sweep(client: docker.DockerClient) -> tuple[str, ...]:
+    """Removes containers that were made to look into an image by a process killed meanwhile.
+
+    Returns:
+        The ids of those that are gone.
+    """
+    found = client.api.containers(all=True, filters={"label": f"{labels.ROLE}={INSPECTING}"})
+    old = [one["Id"] for one in found if time.time() - one["Created"] > LEFT_BEHIND_S]
+    for container in old:
+        with contextlib.suppress(docker.errors.NotFound):
+            client.api.remove_container(container, v=True, force=True)
+    return tuple(old)
