@@ -75,7 +75,7 @@ class StreamChannel:
         self._ended = False
         self._broken: BenchError | None = None
         self._wake_read, self._wake_write = socket.socketpair()
-        self._demux = _Demux(first)
+        self._demux = Demux(first)
         sock.setblocking(False)
         self._wake_read.setblocking(False)
         self._thread = threading.Thread(target=self._serve, name=f"channel-{name}", daemon=True)
@@ -271,7 +271,7 @@ class StreamChannel:
         return self._broken or self._why_ended()
 
 
-class _Demux:
+class Demux:
     """Frames of the engine's multiplexed stream, to lines of stdout and pieces of stderr."""
 
     def __init__(self, first: bytes) -> None:

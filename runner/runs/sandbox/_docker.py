@@ -24,7 +24,7 @@ from runner.model import Escape, Limit
 from runner.runs.sandbox import _spec, snapshot
 from runner.runs.sandbox._channel import StreamChannel
 from runner.runs.sandbox._engine import Engine, EngineRefused, connect
-from runner.runs.sandbox._inside import escapes, limits
+from runner.runs.sandbox._inside import Findings, describe, examine, host_addresses
 from runner.runs.sandbox._lease import Domain, Lease, folder
 from runner.runs.sandbox._reaper import remove_container, remove_lease, remove_volume
 from runner.runs.sandbox.protocol import MIB, EventCallback, GatewayBox, SystemBox
@@ -125,6 +125,8 @@ class EngineBox:
         self._closing = threading.Event()
         self._closed = threading.Lock()
         self._workers: list[Future[None]] = []
+        self._examining = threading.Lock()
+        self._findings: Findings | None = None
 
     @property
     def system(self) -> StreamChannel:
@@ -256,11 +258,24 @@ class EngineBox:
 
     def escapes(self, *, deadline_s: float = 20.0) -> tuple[Escape, ...]:
         """See :meth:`runner.runs.sandbox.protocol.Box.escapes`."""
-        return escapes(self._engine, self.names.system, self._system_box, deadline_s=deadline_s)
+        return self._examine(deadline_s).escapes
 
     def limits(self, *, deadline_s: float = 20.0) -> tuple[Limit, ...]:
         """See :meth:`runner.runs.sandbox.protocol.Box.limits`."""
-        return limits(self._engine, self.names.system, self._system_box, deadline_s=deadline_s)
+        return self._examine(deadline_s).limits
+
+    def _examine(self, deadline_s: float) -> Findings:
+        with self._examining:
+            if self._findings is None:
+                config = describe(self._system_box, host_addresses(self._engine))
+                try:
+                    self._findings = examine(
+                        self._engine, self.names.system, config, deadline_s=deadline_s
+                    )
+                except DeadlineMissed:
+                    self._kill(self.names.system)
+                    raise
+            return self._findings
 
     # ------------------------------------------------------------ endings
 

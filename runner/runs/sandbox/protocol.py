@@ -127,11 +127,18 @@ class Box(Protocol):
         ...
 
     def escapes(self, *, deadline_s: float = 20.0) -> tuple[Escape, ...]:
-        """Try every known way out, from inside, beside the driver."""
+        """Try every known way out, from inside, beside the driver.
+
+        One look answers this and :meth:`limits`: the second of the two to be called is free.
+
+        Raises:
+            DeadlineMissed: it took too long; the system's container was killed.
+            ContainerDied, EngineLost: as :meth:`Channel.request`.
+        """
         ...
 
     def limits(self, *, deadline_s: float = 20.0) -> tuple[Limit, ...]:
-        """Every limit that was asked for, as the kernel states it inside."""
+        """Every limit that was asked for, as the kernel states it inside. See :meth:`escapes`."""
         ...
 
     def close(self) -> None:
