@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Write ``runner/runs/sandbox/seccomp.json``: everything libseccomp knows, less what is denied here.
+"""Write ``runner/runs/sandbox/seccomp.json``: everything libseccomp knows, less what is denied
+here.
 
-An allow-list: a system call that is on neither list (one newer than libseccomp) is denied too. Run it on the
-newest Debian there is, as libseccomp knows only the calls of its day:
+An allow-list: a system call that is on neither list (one newer than libseccomp) is denied too. Run
+it on the newest Debian there is, as libseccomp knows only the calls of its day:
 
-    docker run --rm -i memory-bench/base python3 - < scripts/seccomp_profile.py > runner/runs/sandbox/seccomp.json
+    docker run --rm -i memory-bench/base python3 - < scripts/seccomp_profile.py >
+    runner/runs/sandbox/seccomp.json
 """
 
 import ctypes
@@ -24,12 +26,12 @@ ENOSYS = 38
 
 DENIED: dict[str, str] = {
     "loading code into the kernel": (
-        "bpf create_module delete_module finit_module get_kernel_syms init_module kexec_file_load kexec_load "
-        "query_module"
+        "bpf create_module delete_module finit_module get_kernel_syms init_module "
+        "kexec_file_load kexec_load query_module"
     ),
     "changing or seeing mounts": (
-        "chroot fsconfig fsmount fsopen fspick listmount mount mount_setattr move_mount open_tree pivot_root "
-        "statmount umount2"
+        "chroot fsconfig fsmount fsopen fspick listmount mount mount_setattr move_mount "
+        "open_tree pivot_root statmount umount2"
     ),
     "new or foreign namespaces; a user namespace gives every capability back inside itself": (
         "setns unshare"
@@ -43,11 +45,12 @@ DENIED: dict[str, str] = {
         "io_uring_enter io_uring_register io_uring_setup"
     ),
     "a long history of kernel faults, for nothing a memory needs": (
-        "fanotify_init fanotify_mark lookup_dcookie modify_ldt perf_event_open userfaultfd uretprobe vmsplice"
+        "fanotify_init fanotify_mark lookup_dcookie modify_ldt perf_event_open userfaultfd "
+        "uretprobe vmsplice"
     ),
     "the machine: power, swap, clock, ports, accounting, quotas, log, terminals, host name": (
-        "acct adjtimex clock_adjtime clock_settime ioperm iopl quotactl quotactl_fd reboot setdomainname "
-        "sethostname settimeofday swapoff swapon syslog vhangup"
+        "acct adjtimex clock_adjtime clock_settime ioperm iopl quotactl quotactl_fd reboot "
+        "setdomainname sethostname settimeofday swapoff swapon syslog vhangup"
     ),
     "memory of other nodes and processes": (
         "get_mempolicy mbind migrate_pages move_pages set_mempolicy set_mempolicy_home_node"
@@ -56,8 +59,8 @@ DENIED: dict[str, str] = {
         "lsm_get_self_attr lsm_list_modules lsm_set_self_attr mknod mknodat"
     ),
     "calls no kernel has had for years": (
-        "_sysctl afs_syscall epoll_ctl_old epoll_wait_old getpmsg nfsservctl putpmsg security sysfs tuxcall "
-        "uselib ustat vserver"
+        "_sysctl afs_syscall epoll_ctl_old epoll_wait_old getpmsg nfsservctl putpmsg security "
+        "sysfs tuxcall uselib ustat vserver"
     ),
 }
 

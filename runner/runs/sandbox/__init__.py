@@ -1,7 +1,7 @@
 """The box a run happens in.
 
-:mod:`runner.runs.sandbox.protocol` says what a run may ask; :func:`start` gives a sandbox on this machine's
-container engine.
+:mod:`runner.runs.sandbox.protocol` says what a run may ask; :func:`start` gives a sandbox on this
+machine's container engine.
 """
 
 from runner.runs.sandbox._docker import EngineSandbox, start

@@ -29,8 +29,8 @@ class Address:
 def candidates(environ: Mapping[str, str], home: Path) -> tuple[Address, ...]:
     """The addresses to try, best first.
 
-    A choice the user made (``DOCKER_HOST``, or the command line client's context) is the only one: a run on
-    another engine than the one asked for would be a surprise.
+    A choice the user made (``DOCKER_HOST``, or the command line client's context) is the only one:
+    a run on another engine than the one asked for would be a surprise.
 
     Raises:
         CannotStart: the chosen context cannot be read.

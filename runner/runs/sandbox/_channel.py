@@ -1,4 +1,4 @@
-"""A process in a container, spoken to over its attached standard streams, one JSON line each way."""
+"""A process in a container, spoken to over its attached streams, one JSON line each way."""
 
 import contextlib
 import itertools
@@ -31,8 +31,8 @@ STDOUT, STDERR = 1, 2
 class StreamChannel:
     """A :class:`~runner.runs.sandbox.protocol.Channel` over an engine's multiplexed stream.
 
-    One thread owns the socket, reading and writing, so that a request is bounded by its deadline even when the
-    process on the other side has stopped reading.
+    One thread owns the socket, reading and writing, so that a request is bounded by its deadline
+    even when the process on the other side has stopped reading.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The sandbox on a container engine: two containers a run, no network object, everything labelled."""
+"""The sandbox on a container engine: two containers a run, no network object, all labelled."""
 
 import base64
 import contextlib
@@ -72,7 +72,8 @@ class EngineSandbox:
     def close(self) -> None:
         """See :meth:`runner.runs.sandbox.protocol.Sandbox.close`.
 
-        When the engine is gone the lease is given up all the same, so that the next start removes the rest.
+        When the engine is gone the lease is given up all the same, so that the next start removes
+        the rest.
         """
         try:
             with contextlib.suppress(EngineLost, EngineRefused):
@@ -141,7 +142,7 @@ class EngineBox:
     # ------------------------------------------------------------ opening
 
     def start(self, deadline_s: float) -> None:
-        """Create, attach and start both sides. What fails here leaves its traces to :meth:`close`."""
+        """Create, attach and start both sides. What a failure leaves is for :meth:`close`."""
         end = time.monotonic() + deadline_s
         labels = {side: self._lease.labels(self.run_id, side) for side in ("system", "gateway")}
         volumes = (
@@ -230,7 +231,7 @@ class EngineBox:
     def read_file(
         self, path: str, *, max_bytes: int = 16 * MIB, side: Side = "system"
     ) -> bytes | None:
-        """See :meth:`runner.runs.sandbox.protocol.Box.read_file`; the gateway's files with ``side``."""
+        """See :meth:`runner.runs.sandbox.protocol.Box.read_file`; either side's files."""
         name = getattr(self.names, side)
         limit = snapshot.transport_limit(max_bytes, 1)
         _, archive = self._archive(name, path, limit, 30.0)
@@ -348,7 +349,7 @@ def _each(names: tuple[str, ...], remove: Callable[[str], None]) -> None:
 
 
 def _uninterrupted(work: Callable[[], None]) -> None:
-    """Finish the work on a thread of its own, however often Ctrl-C is pressed; the interrupt comes after."""
+    """Finish the work however often Ctrl-C is pressed; the interrupt comes after."""
     done: Future[None] = Future()
 
     def run() -> None:

@@ -1,8 +1,9 @@
 """The container engine's HTTP API, with a deadline on every call.
 
-A client of its own and not the SDK, for what the sandbox stands on: the SDK's timeouts bound neither
-attaching nor exec nor archives, its hijacked streams can lose what arrives with the response header, it
-ignores the command line client's contexts, and importing it costs a quarter of a second.
+A client of its own and not the SDK, for what the sandbox stands on: the SDK's timeouts bound
+neither attaching nor exec nor archives, its hijacked streams can lose what arrives with the
+response header, it ignores the command line client's contexts, and importing it costs a quarter of
+a second.
 """
 
 import http.client
@@ -103,8 +104,8 @@ class Engine:
     ) -> tuple[Mapping[str, str], bytes | None]:
         """One call, its answer as bytes: headers and body. See :meth:`call`.
 
-        The body is none where the engine says 404 and that is fine, and is cut at ``max_bytes`` + 1, so
-        that one that is too long can be told.
+        The body is none where the engine says 404 and that is fine, and is cut at ``max_bytes`` +
+        1, so that one that is too long can be told.
         """
         end = time.monotonic() + deadline_s
         call = f"{method} {path}"
@@ -203,8 +204,8 @@ def connect(
             tried.append(f"{address.url} ({address.source}): {error}")
     raise CannotStart(
         "No container engine answered. Tried " + "; ".join(tried) + ".",
-        hint="Start one (`systemctl start docker`, or `scripts/bench`, which installs it), join the group "
-        "that may use its socket, or set DOCKER_HOST.",
+        hint="Start one (`systemctl start docker`, or `scripts/bench`, which installs it), join "
+        "the group that may use its socket, or set DOCKER_HOST.",
     )
 
 
@@ -262,7 +263,8 @@ def _open(address: Address, end: float) -> socket.socket:
             sock.close()
             raise
     raise CannotStart(
-        f"An engine at {address.url!r} (from {address.source}) cannot be spoken to: only unix:// and tcp://.",
+        f"An engine at {address.url!r} (from {address.source}) cannot be spoken to, "
+        "only ones at unix:// and tcp://.",
         hint="Forward its socket, for example with `ssh -L`, and point DOCKER_HOST at that.",
     )
 

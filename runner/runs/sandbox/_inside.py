@@ -1,6 +1,7 @@
-"""Looking at a container from inside: the probes are sent there, run beside the driver, and report back."""
+"""Looking at a container from inside: probes are sent there, run beside the driver, and report."""
 
 import contextlib
+import itertools
 import json
 import socket
 import time
@@ -21,8 +22,8 @@ MODULES = ("report", "network", "files", "privileges", "limits", "main")
 PACKAGE = "runner.runs.sandbox.inside"
 ANSWER_BYTES = 4 * 1024 * 1024
 
-# It waits for its input before it says anything, so nothing can arrive before somebody listens. The modules keep
-# their names: they find each other where an import looks first.
+# It waits for its input before it says anything, so nothing can arrive before somebody listens. The
+# modules keep their names: they find each other where an import looks first.
 LOADER = """
 import json, sys, types
 job = json.loads(sys.stdin.readline())
@@ -58,7 +59,8 @@ def examine(
         engine: the engine.
         container: its name or id; it needs a ``python3``.
         config: see :func:`runner.runs.sandbox.inside.main.main`.
-        deadline_s: for the whole of it. When it passes the probes may still run: the caller has to end
+        deadline_s: for the whole of it. When it passes the probes may still run: the caller has to
+        end
             the container.
         user: who runs them; none for the container's own user.
 
@@ -130,7 +132,7 @@ def _own_addresses() -> set[str]:
     found: set[str] = set()
     with contextlib.suppress(OSError):
         lines = Path("/proc/net/fib_trie").read_text().splitlines()
-        for previous, line in zip(lines, lines[1:], strict=False):
+        for previous, line in itertools.pairwise(lines):
             if line.strip().startswith("/32 host LOCAL"):
                 found.add(previous.split()[-1])
     with contextlib.suppress(OSError):
@@ -148,7 +150,7 @@ def _job(config: Mapping[str, Any]) -> bytes:
 
 
 def _converse(sock: socket.socket, first: bytes, job: bytes, end: float) -> tuple[bytes, str]:
-    """Send the job, and read until the other side is done: its one line, and what it complained of."""
+    """Send the job and read to the end: the other side's one line, and its complaints."""
     report, log = b"", bytearray()
     demux = Demux(first)
     try:

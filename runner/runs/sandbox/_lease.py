@@ -1,11 +1,12 @@
 """Who is dead: a lock that the kernel lets go of when its owner ends, in whatever way it ends.
 
-An owner takes the lock on a file of its own *before* it creates anything, and labels everything with the
-file's name. Whoever can take that lock, or finds no file, knows that the owner is gone. Process ids would not
+An owner takes the lock on a file of its own *before* it creates anything, and labels everything
+with the file's name. Whoever can take that lock, or finds no file, knows that the owner is gone.
+Process ids would not
 do: the owner may be in another container than who asks.
 
-A lock means something on one kernel and in one folder only. That pair is a *domain*, with an id of its own
-in every label, so that nobody judges the leases of a machine he cannot see.
+A lock means something on one kernel and in one folder only. That pair is a *domain*, with an id of
+its own in every label, so that nobody judges the leases of a machine he cannot see.
 """
 
 import contextlib
@@ -27,7 +28,7 @@ _SUFFIX = ".lease"
 
 
 def folder(environ: Mapping[str, str], home: Path) -> Path:
-    """Where leases lie: ``BENCH_LEASES`` (in Compose a volume that all benches share), else the user's state."""
+    """Where leases lie: ``BENCH_LEASES`` (in Compose a shared volume), else the user's state."""
     if chosen := environ.get("BENCH_LEASES"):
         return Path(chosen)
     state = environ.get("XDG_STATE_HOME")
@@ -63,7 +64,8 @@ class Domain:
                 f"The folder for leases, {folder}, cannot be used: {error.strerror or error}.",
                 hint="Set BENCH_LEASES to a folder that can be written.",
             ) from error
-        # The boot is part of it: a folder on a network share is seen by kernels that do not share locks.
+        # The boot is part of it: a folder on a network share is seen by kernels that do not share
+        # locks.
         return cls(folder, f"{name}-{_boot()}")
 
     def take(self) -> "Lease":

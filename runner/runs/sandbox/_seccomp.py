@@ -1,6 +1,7 @@
 """The system-call filter every container of a run gets.
 
-``seccomp.json`` beside this module is written by ``scripts/seccomp_profile.py``, which holds the reasons.
+``seccomp.json`` beside this module is written by ``scripts/seccomp_profile.py``, which holds the
+reasons.
 """
 
 import functools

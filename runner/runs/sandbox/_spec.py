@@ -1,4 +1,4 @@
-"""How a box is described to the engine. Everything that makes a container hermetic is in this one place."""
+"""How a box is described to the engine: all that makes a container hermetic, in one place."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ DOOR_BYTES = 1 * MIB
 LEDGER_BYTES = 256 * MIB
 GATEWAY_TMP_BYTES = 64 * MIB
 
-# What the engine would mask by itself, and /dev/mqueue, which anybody can write to. Spelled out, so that it is
-# the same on every engine.
+# What the engine would mask by itself, and /dev/mqueue, which anybody can write to. Spelled out, so
+# that it is the same on every engine.
 MASKED = (
     "/proc/acpi",
     "/proc/asound",
@@ -112,17 +112,16 @@ def gateway(box: GatewayBox, names: Names, labels: Mapping[str, str]) -> dict[st
 
 
 def declared_mounts(box: SystemBox) -> dict[str, str]:
-    """Every mount the system's container may have, as ``ro``, ``rw`` or ``kernel`` (what the runtime makes).
+    """Every mount the system's container may have, as ``ro``, ``rw`` or ``kernel`` (what the
+    runtime makes).
 
     A path that ends in ``/*`` stands for everything below it.
     """
-    mounts = {path: "kernel" for path in (*MASKED, *READ_ONLY)}
-    mounts |= {path: "kernel" for path in ("/proc", "/dev", "/dev/pts", "/sys", "/sys/fs/cgroup/*")}
+    mounts = dict.fromkeys((*MASKED, *READ_ONLY), "kernel")
+    mounts |= dict.fromkeys(("/proc", "/dev", "/dev/pts", "/sys", "/sys/fs/cgroup/*"), "kernel")
     mounts |= {"/sys/fs/cgroup": "kernel", "/dev/console": "kernel"}
-    mounts |= {
-        path: "ro" for path in ("/", DOOR, "/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
-    }
-    mounts |= {path: "rw" for path in (HOME, "/tmp", EXCHANGE)}  # noqa: S108
+    mounts |= dict.fromkeys(("/", DOOR, "/etc/hosts", "/etc/hostname", "/etc/resolv.conf"), "ro")
+    mounts |= dict.fromkeys((HOME, "/tmp", EXCHANGE), "rw")  # noqa: S108
     if box.shm_bytes:
         mounts["/dev/shm"] = "rw"  # noqa: S108
     return mounts
@@ -162,7 +161,8 @@ def _container(image: str, env: Mapping[str, str], labels: Mapping[str, str]) ->
                 # A core dump is handed to a program of the host's choice, outside the container.
                 {"Name": "core", "Soft": 0, "Hard": 0},
                 {"Name": "nofile", "Soft": 8192, "Hard": 8192},
-                # Counted per user over all containers; the real limit is the cgroup's. Podman wants it given.
+                # Counted per user over all containers; the real limit is the cgroup's. Podman wants
+                # it given.
                 {"Name": "nproc", "Soft": 32768, "Hard": 32768},
             ],
             **_NO_RESOLVER,

@@ -1,8 +1,8 @@
 """What a run asks of a sandbox. Nothing outside this package knows of containers or engines.
 
-A sandbox opens a *box*: the system under test and the one gateway it may talk to, side by side. Both
-answer over a line protocol, so what comes out of :meth:`Sandbox.open` is a pair of channels plus the few
-verbs that look at the box from outside.
+A sandbox opens a *box*: the system under test and the one gateway it may talk to, side by side.
+Both answer over a line protocol, so what comes out of :meth:`Sandbox.open` is a pair of channels
+plus the few verbs that look at the box from outside.
 
 All durations are seconds, all sizes bytes.
 """
@@ -20,7 +20,7 @@ from runner.runs.sandbox.snapshot import Snapshot
 MIB = 1024 * 1024
 
 EventCallback = Callable[[Mapping[str, Any]], None]
-"""Gets every unsolicited line (one with an ``event``). Called on a thread of the channel: be quick."""
+"""Gets every unsolicited line (one with an ``event``), on a thread of the channel: be quick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,8 @@ class Sandbox(Protocol):
     ) -> AbstractContextManager[Box]:
         """Start both sides; leaving the context removes them on every path out.
 
-        Both processes have been started and the gateway has its first line when this returns; neither
-        has been waited for, so that they import side by side.
+        Both processes have been started and the gateway has its first line when this returns;
+        neither has been waited for, so that they import side by side.
 
         Args:
             run_id: goes into labels only.

@@ -1,8 +1,8 @@
 """What a system left behind, taken as hostile input.
 
-The archive comes out of a container whose content nobody here controls. It is read in memory, refused as a
-whole when it holds anything but plain files and folders, and written again in one canonical form, so that
-the same content has the same digest on every machine.
+The archive comes out of a container whose content nobody here controls. It is read in memory,
+refused as a whole when it holds anything but plain files and folders, and written again in one
+canonical form, so that the same content has the same digest on every machine.
 """
 
 import hashlib
@@ -70,7 +70,8 @@ def from_tar(archive: bytes, *, top: str | None, max_bytes: int, max_files: int)
         max_files: most entries, folders counted.
 
     Raises:
-        HostileSnapshot: an entry that is neither a plain file nor a folder, a path that is absolute, leads
+        HostileSnapshot: an entry that is neither a plain file nor a folder, a path that is
+        absolute, leads
             out or appears twice, a file used as a folder, or more content than allowed.
     """
     folders: set[str] = set()

@@ -17,23 +17,23 @@ from runner.runs.sandbox.inside.report import (
 
 KERNEL_TYPES = {"cgroup", "cgroup2", "devpts", "devtmpfs", "mqueue", "proc", "sysfs", "tmpfs"}
 PLACES = (
-    "/ /bin /boot /dev /dev/mqueue /dev/pts /dev/shm /etc /home /lib /media /mnt /opt /proc /root /run /run/lock "
-    "/sbin /srv /sys /sys/fs/cgroup /usr /usr/bin /usr/lib /usr/local /usr/local/bin /var /var/cache /var/lib "
-    "/var/log /var/tmp"
-).split()
+    "/ /bin /boot /dev /dev/mqueue /dev/pts /dev/shm /etc /home /lib /media /mnt /opt /proc "
+    "/root /run /run/lock /sbin /srv /sys /sys/fs/cgroup /usr /usr/bin /usr/lib /usr/local "
+    "/usr/local/bin /var /var/cache /var/lib /var/log /var/tmp"
+)
 KERNEL_FILES = (
-    "/proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sys/kernel/modprobe /proc/sys/vm/drop_caches "
-    "/proc/sys/net/ipv4/ip_forward /proc/sysrq-trigger /proc/irq/0/smp_affinity /sys/kernel/uevent_helper "
+    "/proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sys/kernel/modprobe "
+    "/proc/sys/vm/drop_caches /proc/sys/net/ipv4/ip_forward /proc/sysrq-trigger "
+    "/proc/irq/0/smp_affinity /sys/kernel/uevent_helper "
     "/sys/kernel/mm/transparent_hugepage/enabled /sys/power/state"
-).split()
+)
 CGROUP_FILES = (
-    "cgroup.procs tasks release_agent notify_on_release memory.max memory.limit_in_bytes pids.max cpu.max "
-    "cpu.cfs_quota_us devices.allow"
-).split()
-STANDARD_NODES = {
-    "console", "core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin",
-    "stdout", "tty", "urandom", "zero",
-}  # fmt: skip
+    "cgroup.procs tasks release_agent notify_on_release memory.max memory.limit_in_bytes "
+    "pids.max cpu.max cpu.cfs_quota_us devices.allow"
+)
+STANDARD_NODES = (
+    "console core fd full mqueue null ptmx pts random shm stderr stdin stdout tty urandom zero"
+)
 
 
 def mounts() -> list[tuple[str, set[str], str]]:
@@ -79,10 +79,13 @@ def write(config: Config) -> list[Found]:
     points = [path for path, _, _ in mounts() if not path.startswith("/proc/")]
     cgroups = [path for path in points if path.startswith("/sys/fs/cgroup")]
     verdicts: dict[str, Verdict] = {}
-    for path in {*PLACES, *points, *config.get("places", ())}:
+    for path in {*PLACES.split(), *points, *config.get("places", ())}:
         if os.path.isdir(path) and not _within(path, allowed):
             verdicts[path] = _create(path)
-    files = [*KERNEL_FILES, *(f"{group}/{file}" for group in cgroups for file in CGROUP_FILES)]
+    files = [
+        *KERNEL_FILES.split(),
+        *(f"{group}/{file}" for group in cgroups for file in CGROUP_FILES.split()),
+    ]
     files += [path for path in points if os.path.isfile(path)]
     for path in files:
         if os.path.exists(path):
@@ -96,7 +99,7 @@ def device(config: Config) -> list[Found]:
     for folder, _, files in os.walk("/dev"):
         for file in files:
             path = os.path.join(folder, file)
-            if folder == "/dev/pts" or (folder == "/dev" and file in STANDARD_NODES):
+            if folder == "/dev/pts" or (folder == "/dev" and file in STANDARD_NODES.split()):
                 continue
             with contextlib.suppress(OSError):
                 mode = os.stat(path).st_mode

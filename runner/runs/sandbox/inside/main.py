@@ -17,7 +17,8 @@ def main(config: Config) -> None:
     """Probe, print ``{"escapes": [...], "limits": [...]}``, end the process.
 
     Args:
-        config: ``mounts`` (declared ones, by path), ``hosts`` (addresses of the machine), ``sockets``
+        config: ``mounts`` (declared ones, by path), ``hosts`` (addresses of the machine),
+        ``sockets``
             (allowed prefixes), ``limits``, ``sizes``, ``user``; ``probes`` to run only these.
     """
     wanted = config.get("probes")

@@ -25,8 +25,8 @@ IPV6 = (("2606:4700:4700::1111", 443), ("2001:4860:4860::8888", 443))
 HOST_PORTS = (22, 2375)
 LOOKUP = "example.com"
 
-# The kernel's own words for "there is no way there". Anything else, a refusal or a silence, means that a packet
-# left: from a box without interfaces none does.
+# The kernel's own words for "there is no way there". Anything else, a refusal or a silence, means
+# that a packet left: from a box without interfaces none does.
 NO_WAY = {
     errno.ENETUNREACH,
     errno.EADDRNOTAVAIL,
@@ -49,7 +49,7 @@ def public_address(config: Config) -> list[Found]:
 
 
 def host(config: Config) -> list[Found]:
-    """The machine itself, through any address it is known by; a refused connection has reached it."""
+    """The machine itself, by any address it is known by; a refused connection has reached it."""
     targets = {
         f"{address}:{port}": _tcp(address, port)
         for address in config.get("hosts", ())
@@ -154,7 +154,7 @@ def other_socket(config: Config) -> list[Found]:
 
 
 def abstract_socket(config: Config) -> list[Found]:
-    """Unix sockets without a file, which go by network namespace: any that is not of a process here."""
+    """Unix sockets without a file, kept apart by network namespace: any of no process here."""
     ours = set()
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -222,7 +222,7 @@ def _reached(error: OSError) -> Verdict:
 
 
 def _ask(server: str) -> Verdict:
-    """One question to a resolver. Silence on the loopback is nobody there; elsewhere it went somewhere."""
+    """One question to a resolver. Silence means that it went somewhere, but for the loopback."""
     labels = b"".join(bytes([len(part)]) + part.encode() for part in LOOKUP.split("."))
     question = struct.pack(">HHHHHH", 0x6D62, 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
     family = socket.AF_INET6 if ":" in server else socket.AF_INET

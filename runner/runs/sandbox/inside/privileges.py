@@ -1,7 +1,8 @@
 """Probes for becoming more than one is: users, capabilities, namespaces, and calls into the kernel.
 
-Every call is made in a way that does nothing when it is let through: with no address, an invalid descriptor
-or a wrong magic number, whatever the kernel looks at only after it has looked at permission.
+Every call is made in a way that does nothing when it is let through: with no address, an invalid
+descriptor or a wrong magic number, whatever the kernel looks at only after it has looked at
+permission.
 """
 
 import ctypes
@@ -26,9 +27,7 @@ from runner.runs.sandbox.inside.report import (
 
 EPERM, EACCES, ENOSYS = 1, 13, 38
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
-PROGRAM_FOLDERS = (
-    "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /usr/lib/openssh".split()
-)
+PROGRAM_FOLDERS = "/bin /sbin /usr/bin /usr/sbin /usr/local/bin /usr/local/sbin /usr/lib/openssh"
 
 # Numbers on x86_64 and aarch64.
 NUMBERS = {
@@ -65,7 +64,7 @@ BAD = 1
 
 
 def call(which: str, *args: "int | bytes | ctypes.Array[ctypes.c_char]") -> Verdict:
-    """A system call by its number: blocked when permission was refused, escaped in every other case."""
+    """A system call by its number: blocked when permission was refused, else escaped."""
     column = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
     if column is None:
         return INAPPLICABLE, f"numbers for {platform.machine()} are not known"
@@ -119,7 +118,8 @@ def namespace(config: Config) -> list[Found]:
         return verdict
 
     def clone3() -> Verdict:
-        # struct clone_args: flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls
+        # struct clone_args: flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size,
+        # tls
         args = (ctypes.c_uint64 * 8)(CLONE_NEWUSER, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
         return forked("clone3", ctypes.addressof(args), ctypes.sizeof(args))
 
@@ -156,7 +156,7 @@ def foreign_call(config: Config) -> list[Found]:
 
 
 def privilege(config: Config) -> list[Found]:
-    """Another user, a capability, a device node of one's own, a program that changes who it runs as."""
+    """Another user, a capability, a device node, a program that changes who it runs as."""
 
     def become(function: Callable[[], None]) -> Callable[[], Verdict]:
         def attempt() -> Verdict:
@@ -213,7 +213,7 @@ def _capabilities(process: str) -> Verdict:
 
 def _setuid_programs() -> list[str]:
     found = []
-    for folder in PROGRAM_FOLDERS:
+    for folder in PROGRAM_FOLDERS.split():
         if os.path.islink(folder) or not os.path.isdir(folder):
             continue
         for entry in os.scandir(folder):

@@ -32,7 +32,8 @@ def name(number: int) -> str:
 
 
 def collect(probe: str, verdicts: Mapping[str, Verdict], what: str) -> list[Found]:
-    """One row for each target that was reached; one for all others together, so that a table stays readable.
+    """One row for each target that was reached; one for all others together, so that a table stays
+    readable.
 
     Args:
         probe: the probe.
