@@ -285,12 +285,24 @@ clear_stale() {
     fi
 }
 
-# Without an init system nobody may have mounted what containers are limited by.
+# Without an init system nobody may have mounted what containers are limited by: version 2, or
+# version 1 where the kernel has given its controllers to that.
 mount_cgroups() {
-    ! grep -q ' cgroup2\? ' /proc/mounts || return 0
-    say "mounting the control groups"
-    mount -t cgroup2 cgroup2 /sys/fs/cgroup ||
+    local at=/sys/fs/cgroup controller
+    ! grep -q ' cgroup2\? ' "$proc/mounts" || return 0
+    say "mounting the control groups in $at"
+    if mount -t cgroup2 cgroup2 "$at" 2>/dev/null; then
+        ! grep -qw memory "$at/cgroup.controllers" || return 0
+        umount "$at"
+    fi
+    mount -t tmpfs -o mode=755 cgroup "$at" ||
         die "Control groups cannot be mounted here: no engine can run on this machine."
+    while read -r controller _ _ enabled; do
+        if [ "$enabled" = 1 ]; then
+            mkdir "$at/$controller"
+            mount -t cgroup -o "$controller" cgroup "$at/$controller" || rmdir "$at/$controller"
+        fi
+    done < <(sed 1d "$proc/cgroups")
 }
 
 # wait_for_engine SECONDS [PID]: gives up early when that process ends.
