@@ -60,8 +60,25 @@ def load_faults(folder: Path | None = None) -> tuple[Fault, ...]:
     Raises:
         UsageError: a file that cannot be used, by name.
     """
+    return tuple(_load(path) for path in _paths(folder))
+
+
+def load_fault(name: str, folder: Path | None = None) -> Fault:
+    """One fault, by name.
+
+    Raises:
+        UsageError: there is none of that name, or its file cannot be used.
+    """
+    for path in _paths(folder):
+        if path.stem == name:
+            return _load(path)
+    known = ", ".join(path.stem for path in _paths(folder))
+    raise UsageError(f"There is no fault {name!r}.", hint=f"Faults: {known or 'none'}.")
+
+
+def _paths(folder: Path | None) -> tuple[Path, ...]:
     here = folder if folder is not None else fixtures() / "scripted" / "faults"
-    return tuple(_load(path) for path in sorted(here.glob("*.toml")))
+    return tuple(sorted(here.glob("*.toml")))
 
 
 def _load(path: Path) -> Fault:

@@ -95,10 +95,13 @@ def score(
         planned: how many runs of each kind there should be; as many as there are when left out.
 
     Raises:
-        UsageError: no record, records of another case or variant, the same run twice, a version
-            that is not defined for the case or that a counted run has no result of.
+        UsageError: neither a run nor a plan of one, records of another case or variant, the same
+            run twice, a version that is not defined for the case or that a counted run has no
+            result of.
     """
     wanted = case.checks_version if version is None else version
+    if not records and not sum((planned or {}).values()):
+        raise UsageError("There is no run to score, and none is planned.")
     _fits(case, records, wanted)
     own = {record.spec.model for record in records}
     mixture = {
@@ -144,8 +147,6 @@ def comparable(case: Case, clock: str, today: date) -> str | None:
 
 
 def _fits(case: Case, records: Sequence[RunRecord], version: int) -> None:
-    if not records:
-        raise UsageError("There is no run to score.")
     if version not in case.checks_versions:
         raise UsageError(f"Checks version {version} is not defined for the case {case.name}.")
     seen: set[object] = set()

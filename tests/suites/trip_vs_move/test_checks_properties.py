@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.model import Claim, RestatementExamined, Store, Superseded
@@ -92,6 +92,7 @@ def runs(draw: st.DrawFn) -> tuple[Case, str, dict[str, Store]]:
     return case, draw(st.sampled_from(KINDS)), read
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_version_3_never_passes_what_version_2_fails(
     run: tuple[Case, str, dict[str, Store]],
@@ -105,6 +106,7 @@ def test_version_3_never_passes_what_version_2_fails(
     assert by_version[3].checks[-len(by_version[2].checks) :] == by_version[2].checks
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs(), st.randoms(use_true_random=False))
 def test_the_order_of_a_store_says_nothing(run: tuple[Case, str, dict[str, Store]], rnd) -> None:  # type: ignore[no-untyped-def]
     case, kind, read = run
@@ -119,6 +121,7 @@ def test_the_order_of_a_store_says_nothing(run: tuple[Case, str, dict[str, Store
     assert observe(case, kind, read) == observe(case, kind, shuffled)
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs(), st.data())
 def test_a_retired_claim_changes_nothing_unless_it_is_a_restatement(
     run: tuple[Case, str, dict[str, Store]], data: st.DataObject
@@ -132,6 +135,7 @@ def test_a_retired_claim_changes_nothing_unless_it_is_a_restatement(
     assert check_all(case, kind, read) == check_all(case, kind, more)
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs(), st.data())
 def test_a_home_that_still_stands_always_fails_a_move(
     run: tuple[Case, str, dict[str, Store]], data: st.DataObject
@@ -148,6 +152,7 @@ def test_a_home_that_still_stands_always_fails_a_move(
         assert any("(home)" in evidence for evidence in first.evidence)
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs(), st.data())
 def test_what_happens_to_standing_claims_of_other_things_is_not_the_checks_affair(
     run: tuple[Case, str, dict[str, Store]], data: st.DataObject
@@ -167,6 +172,7 @@ def test_what_happens_to_standing_claims_of_other_things_is_not_the_checks_affai
     assert check_all(case, kind, read) == check_all(case, kind, more)
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs())
 def test_forbidding_checks_fail_by_their_evidence_and_demanding_ones_without(
     run: tuple[Case, str, dict[str, Store]],
@@ -179,6 +185,7 @@ def test_forbidding_checks_fail_by_their_evidence_and_demanding_ones_without(
         assert result.passed is all(found.passed for found in result.checks)
 
 
+@settings(max_examples=60, deadline=None)
 @given(runs(), st.dates(date(2020, 1, 1), date(2035, 1, 1)))
 def test_end_dates_count_in_the_readers_case_alone(
     run: tuple[Case, str, dict[str, Store]], end: date
