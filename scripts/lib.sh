@@ -68,8 +68,15 @@ need() {
     on_debian_as_root || die "$why is missing, and only root on Debian gets it installed from here." \
         "Install what Debian calls: $*" "then run this again."
     say "installing $* ($why)"
-    apt_quietly update
+    refresh_lists
     DEBIAN_FRONTEND=noninteractive apt_quietly install -y --no-install-recommends "$@"
+}
+
+# Once is enough: what is offered does not change within a minute.
+refresh_lists() {
+    [ -z "${lists_are_fresh:-}" ] || return 0
+    apt_quietly update
+    lists_are_fresh=yes
 }
 
 apt_quietly() {
@@ -172,7 +179,7 @@ listening() { awk -v path="$(readlink -f "$1")" -v given="$1" \
 
 install_engine() {
     local packages=(docker.io iptables ca-certificates)
-    on_debian_as_root && apt_quietly update
+    if on_debian_as_root; then refresh_lists; fi
     # Debian 13 packs the command apart from the engine.
     if on_debian_as_root && [ -n "$(candidate docker-cli)" ]; then packages+=(docker-cli); fi
     need "a container engine" "${packages[@]}"
@@ -189,7 +196,7 @@ make_plugins() {
         die "The docker command has no plugin buildx, and only root on Debian gets it installed from here." \
             "Install it (https://docs.docker.com/engine/install/), then run this again."
     fi
-    apt_quietly update
+    refresh_lists
     local own=() other=()
     for name in "${missing[@]}"; do
         case $(candidate "$name") in
