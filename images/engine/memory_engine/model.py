@@ -37,8 +37,8 @@ TRANSIENT_STATUS = frozenset({408, 409, 429})
 TRANSIENT_TYPES = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
 
-class BrokenStream(Exception):
-    """A streamed reply ended before the model did."""
+class BrokenReply(Exception):
+    """What came back is no message, or not all of one."""
 
 
 class Model:
@@ -96,6 +96,8 @@ class Model:
         return _text(message, purpose)
 
     def _once(self, purpose: str, system: str, document: str) -> "Message":
+        import anthropic
+
         assert self._sdk is not None
         limit = self.settings.options.max_tokens[purpose]
         model = self.settings.model_for(purpose)
@@ -104,13 +106,17 @@ class Model:
         ]
         headers = {PURPOSE_HEADER: purpose}
         if limit <= STREAM_FROM:
-            return self._sdk.messages.create(
+            answer: object = self._sdk.messages.create(
                 model=model,
                 max_tokens=limit,
                 system=system,
                 messages=messages,
                 extra_headers=headers,
             )
+            # The SDK hands on whatever JSON it was sent.
+            if not isinstance(answer, anthropic.types.Message):
+                raise BrokenReply("the answer is no message")
+            return answer
         with self._sdk.messages.stream(
             model=model,
             max_tokens=limit,
@@ -122,9 +128,9 @@ class Model:
             try:
                 message = stream.current_message_snapshot
             except AssertionError:
-                raise BrokenStream("the stream ended before the reply began") from None
+                raise BrokenReply("the stream ended before the reply began") from None
         if message.stop_reason is None:
-            raise BrokenStream("the stream ended before the reply did")
+            raise BrokenReply("the stream ended before the reply did")
         return message
 
     def _worth_another_try(self, error: BaseException) -> bool:
@@ -139,13 +145,11 @@ class Model:
                     error.status_code in TRANSIENT_STATUS
                     or error.status_code >= 500
                     # An error inside a stream arrives under the stream's own 200.
-                    or error.type in TRANSIENT_TYPES
+                    or (error.status_code < 400 and error.type in TRANSIENT_TYPES)
                 )
             asked = _retry_after(error)
             return transient and (asked is None or asked <= self.settings.options.backoff_max_s)
-        return isinstance(error, anthropic.APIConnectionError | BrokenStream) or _broke_midway(
-            error
-        )
+        return isinstance(error, anthropic.APIConnectionError | BrokenReply) or _broke_midway(error)
 
     def _wait(self, state: "RetryCallState") -> float:
         options = self.settings.options
@@ -216,7 +220,7 @@ def _as_engine_error(error: Exception, purpose: str) -> EngineError:
         if error.status_code == 403 and refused:
             return GatewayRefused(message)
         return ProviderFailed(message)
-    if isinstance(error, anthropic.AnthropicError | BrokenStream) or _broke_midway(error):
+    if isinstance(error, anthropic.AnthropicError | BrokenReply) or _broke_midway(error):
         return ProviderFailed(f"{purpose}: {_short(error)}")
     if isinstance(error, ValueError | AssertionError):
         # What the SDK raises over bytes that are no message at all.
