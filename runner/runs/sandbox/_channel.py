@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from datetime import datetime
 from pathlib import Path
@@ -15,17 +15,15 @@ from typing import Any
 
 import orjson
 
-from runner.errors import BenchError, ContainerDied, DeadlineMissed, DriverError, SandboxError
+from runner.errors import BenchError, DeadlineMissed, DriverError, SandboxError
+from runner.runs.sandbox._frames import STDERR, Demux
 from runner.runs.sandbox.protocol import EventCallback, Reply
 
-LINE_BYTES = 64 * 1024 * 1024
-"""Longest line a process may answer with."""
 NOISE_LINES = 1000
 """Lines that are no JSON object before the stream counts as broken; libraries do print a banner."""
 TAIL_BYTES = 64 * 1024
 EVENT_NAMES = 64
 """How many kinds of event are remembered for those who wait for one."""
-STDOUT, STDERR = 1, 2
 
 
 class StreamChannel:
@@ -271,43 +269,6 @@ class StreamChannel:
         return self._broken or self._why_ended()
 
 
-class Demux:
-    """Frames of the engine's multiplexed stream, to lines of stdout and pieces of stderr."""
-
-    def __init__(self, first: bytes) -> None:
-        self._buffer = bytearray(first)
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def feed(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        self._buffer += data
-        at = 0
-        while len(self._buffer) - at >= 8:
-            length = int.from_bytes(self._buffer[at + 4 : at + 8], "big")
-            if len(self._buffer) - at - 8 < length:
-                break
-            stream = self._buffer[at]
-            payload = bytes(self._buffer[at + 8 : at + 8 + length])
-            at += 8 + length
-            if stream == STDERR:
-                yield STDERR, payload
-            elif stream == STDOUT:
-                yield from self._lines(payload)
-        del self._buffer[:at]
-
-    def _lines(self, payload: bytes) -> Iterator[tuple[int, bytes]]:
-        first, *more = payload.split(b"\n")
-        self._parts.append(first)
-        self._size += len(first)
-        for piece in more:
-            line = b"".join(self._parts)
-            self._parts, self._size = [piece], len(piece)
-            if line.strip():
-                yield STDOUT, line
-        if self._size > LINE_BYTES:
-            raise DriverError("internal", f"A reply is longer than {LINE_BYTES} bytes.")
-
-
 def _moment(line: Mapping[str, Any]) -> datetime | None:
     try:
         moment = datetime.fromisoformat(line["now"])
@@ -319,8 +280,3 @@ def _moment(line: Mapping[str, Any]) -> datetime | None:
 def _number(line: Mapping[str, Any], key: str) -> float:
     value = line.get(key)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-
-
-def died(name: str, detail: str) -> ContainerDied:
-    """The error for a container that ended before it was told to."""
-    return ContainerDied(f"The {name}'s container ended before it was told to: {detail}.")

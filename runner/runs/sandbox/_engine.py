@@ -10,16 +10,16 @@ import http.client
 import json
 import os
 import socket
-import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from runner.errors import CannotStart, EngineLost, SandboxError
 from runner.runs.sandbox._address import Address, candidates
+from runner.runs.sandbox._transport import Connection, left, open_socket
 
 NEWEST_API = (1, 51)
 """The newest API this client was written for; an older engine is spoken to in its own."""
@@ -109,7 +109,7 @@ class Engine:
         """
         end = time.monotonic() + deadline_s
         call = f"{method} {path}"
-        connection = _Connection(self.address, end)
+        connection = Connection(self.address, end)
         try:
             connection.request(
                 method,
@@ -118,11 +118,11 @@ class Engine:
                 headers={} if body is None else {"Content-Type": "application/json"},
             )
             raw = connection.sock
-            raw.settimeout(_left(end))
+            raw.settimeout(left(end))
             with connection.getresponse() as response:
                 data = bytearray()
                 while len(data) <= max_bytes:
-                    raw.settimeout(_left(end))
+                    raw.settimeout(left(end))
                     chunk = response.read1(min(1024 * 1024, max_bytes + 1 - len(data)))
                     if not chunk:
                         break
@@ -163,11 +163,11 @@ class Engine:
         )
         sock: socket.socket | None = None
         try:
-            sock = _open(self.address, end)
+            sock = open_socket(self.address, end)
             sock.sendall(head.encode() + payload)
             got = b""
             while b"\r\n\r\n" not in got:
-                sock.settimeout(_left(end))
+                sock.settimeout(left(end))
                 chunk = sock.recv(4096)
                 if not chunk or len(got) > HEAD_BYTES:
                     raise ConnectionError("the connection was closed")
@@ -175,7 +175,7 @@ class Engine:
             header, rest = got.split(b"\r\n\r\n", 1)
             status = int(header.split(b" ", 2)[1])
             if status not in (101, 200):
-                sock.settimeout(min(2.0, _left(end)))
+                sock.settimeout(min(2.0, left(end)))
                 raise EngineRefused(call, status, _reason(rest or sock.recv(4096)))
         except (OSError, ValueError, IndexError) as error:
             if sock is not None:
@@ -211,7 +211,7 @@ def connect(
 
 def _ping(address: Address, ping_s: float) -> str:
     """The API version to speak with the engine at this address."""
-    connection = _Connection(address, time.monotonic() + ping_s)
+    connection = Connection(address, time.monotonic() + ping_s)
     try:
         connection.request("GET", "/_ping")
         connection.sock.settimeout(ping_s)
@@ -227,65 +227,6 @@ def _ping(address: Address, ping_s: float) -> str:
     except ValueError as error:
         raise CannotStart(f"it speaks API version {offered!r}") from error
     return ".".join(str(part) for part in min((major, minor), NEWEST_API))
-
-
-class _Connection(http.client.HTTPConnection):
-    """An HTTP connection over whatever leads to the engine."""
-
-    def __init__(self, address: Address, end: float) -> None:
-        super().__init__("engine")
-        self._address = address
-        self._end = end
-        self.sock: socket.socket
-
-    def connect(self) -> None:
-        self.sock = _open(self._address, self._end)
-
-
-def _open(address: Address, end: float) -> socket.socket:
-    url = urlsplit(address.url)
-    if url.scheme == "unix":
-        sock = socket.socket(socket.AF_UNIX)
-        try:
-            sock.settimeout(_left(end))
-            sock.connect(url.path)
-        except BaseException:
-            sock.close()
-            raise
-        return sock
-    if url.scheme in ("tcp", "http", "https"):
-        sock = socket.create_connection((url.hostname, url.port or 2375), timeout=_left(end))
-        if address.tls is None and url.scheme != "https":
-            return sock
-        try:
-            return _tls(address).wrap_socket(sock, server_hostname=url.hostname)
-        except BaseException:
-            sock.close()
-            raise
-    raise CannotStart(
-        f"An engine at {address.url!r} (from {address.source}) cannot be spoken to, "
-        "only ones at unix:// and tcp://.",
-        hint="Forward its socket, for example with `ssh -L`, and point DOCKER_HOST at that.",
-    )
-
-
-def _tls(address: Address) -> ssl.SSLContext:
-    folder = address.tls
-    authority = folder / "ca.pem" if folder is not None and (folder / "ca.pem").is_file() else None
-    context = ssl.create_default_context(cafile=authority)
-    if not address.verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if folder is not None and (folder / "cert.pem").is_file():
-        context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    return context
-
-
-def _left(end: float) -> float:
-    left = end - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("timed out")
-    return left
 
 
 def _query(query: Mapping[str, Any] | None) -> str:

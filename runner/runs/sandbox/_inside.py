@@ -14,8 +14,8 @@ from typing import Any
 from runner.errors import ContainerDied, DeadlineMissed, EngineLost
 from runner.model import Escape, Limit
 from runner.runs.sandbox import _spec
-from runner.runs.sandbox._channel import STDOUT, Demux
 from runner.runs.sandbox._engine import Engine
+from runner.runs.sandbox._frames import STDOUT, Demux
 from runner.runs.sandbox.protocol import SystemBox
 
 MODULES = ("report", "network", "files", "privileges", "limits", "main")
