@@ -1,7 +1,8 @@
 """The gateway's process: ``python -m runner.gateway``.
 
 Reads its configuration from the first line of standard input, says ``{"event": "ready"}`` when
-the socket listens, and goes on until it is told to close, its standard input ends, or SIGTERM.
+the socket listens, and goes on until it is told to close, its standard input ends, or SIGTERM
+or SIGINT comes.
 
 Exit codes: 0 closed, whatever became of the run; 2 the configuration cannot be used.
 """
@@ -21,7 +22,7 @@ from runner.gateway.lines import Input, Output
 from runner.gateway.server import listening
 from runner.gateway.tables import Tables
 from runner.gateway.wire import Wire, load_wire
-from runner.model import Call, Ending
+from runner.model import Ending
 
 ORPHAN_PATIENCE_S = 5.0
 """How long calls in flight may take to settle once nobody waits for the run any more."""
@@ -55,8 +56,8 @@ async def _serve(
     source: Input,
     output: Output,
 ) -> None:
-    def follow(call: Call) -> None:
-        output.say({"event": "call", "call": call.model_dump(mode="json")})
+    def follow(line: bytes) -> None:
+        output.put(b'{"event":"call","call":' + line + b"}")
 
     def ended(ending: Ending) -> None:
         output.say({"event": "ended", "ending": ending.model_dump(mode="json")})
@@ -65,7 +66,8 @@ async def _serve(
     door = Door(config, wire, arm, ledger, ended)
     control = Control(door, output, options.door / "clock")
     stopped = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with listening(door, options.door / "model.sock"):
         output.say({"event": "ready"})
         following = asyncio.create_task(control.follow(source))

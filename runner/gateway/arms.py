@@ -37,6 +37,7 @@ class ProviderFailed(Exception):
         self.type = type_
         self.message = message
         self.source = source
+        self.request_id = "req_none"
 
 
 class Pending(Protocol):

@@ -4,7 +4,7 @@ import hashlib
 from decimal import Decimal
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import ConfigDict, Field, SecretStr, model_validator
 
 from runner.model import Noun
 from runner.prices import ModelPrice
@@ -29,6 +29,9 @@ class TableSource(Noun):
 
 class GatewayConfig(Noun):
     """One run's door: what answers, in whose words, at what price, up to which ceiling."""
+
+    # A refusal of the configuration must not repeat the key.
+    model_config = ConfigDict(hide_input_in_errors=True)
 
     run: str = Field(min_length=1)
     """Id of the run; request ids carry it."""

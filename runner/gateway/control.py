@@ -11,7 +11,7 @@ from runner.gateway.clock import set_offset
 from runner.gateway.door import Door
 from runner.gateway.lines import Input, Output
 
-CLOSE_PATIENCE_S = 30.0
+CLOSE_PATIENCE_S = 20.0
 """How long calls in flight may take to settle once the orchestrator says ``close``."""
 
 

@@ -6,10 +6,11 @@ Knows nothing of sockets: the server hands it headers and bytes and gets a messa
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any
 
 from runner.gateway.arms import Answer, Arm, Pending, ProviderFailed
 from runner.gateway.ceiling import Ceiling, CeilingReached, Hold
@@ -89,38 +90,31 @@ class Door:
             ProviderFailed: when the provider did not.
             LedgerError: when its line could not be written; the client must get no reply.
         """
-        ask = self._begin(raw)
-        try:
-            request, pending = self._take(ask, headers, raw)
-            hold = await self._reserve(ask, request, pending)
-            answer = await self._made(ask, request, pending, hold, gone)
-        except Refusal as refusal:
-            ask.line |= {"outcome": "refused", "error": refusal.kind, "detail": refusal.message}
-            await self._written(ask)
-            if refusal.ending is not None:
-                self.end(refusal.ending)
-            raise
-        except ProviderFailed as failure:
-            ask.line |= {
-                "outcome": "failed",
-                "error": f"http_{failure.status}",
-                "detail": failure.message,
-                "source": failure.source,
-            }
-            await self._written(ask)
-            raise
-        except Exception as problem:
-            ask.line |= {"outcome": "failed", "error": "gateway", "detail": repr(problem)}
-            await self._written(ask)
-            self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(problem)))
-            raise
-        else:
-            await self._written(ask)
+        with self._asking(raw) as ask:
+            try:
+                request, pending = self._take(ask, headers, raw)
+                hold = await self._reserve(ask, request, pending)
+                answer = await self._made(ask, request, pending, hold, gone)
+            except Refusal as refusal:
+                refusal.request_id = ask.request_id
+                if refusal.ending is not None:
+                    self.end(refusal.ending)
+                await self._written(ask, "refused", refusal.kind, refusal.message)
+                raise
+            except ProviderFailed as failure:
+                failure.request_id = ask.request_id
+                ask.line["source"] = failure.source
+                await self._written(ask, "failed", f"http_{failure.status}", failure.message)
+                raise
+            except asyncio.CancelledError:
+                await self._written(ask, "failed", "cancelled")
+                raise
+            except Exception as problem:
+                self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(problem)))
+                await self._written(ask, "failed", "gateway", repr(problem))
+                raise
+            await self._written(ask, "answered")
             return request, answer, ask.request_id
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
 
     async def count_tokens(self, headers: Mapping[str, str], raw: bytes) -> int:
         """Count the tokens of a call that is not made; costs nothing and leaves no line.
@@ -133,17 +127,13 @@ class Door:
         self._price(request, self._purpose(request))
         return await self._arm.count_tokens(request)
 
-    async def refuse(self, refusal: Refusal, raw: bytes = b"") -> NoReturn:
-        """Write a line for what is no model call, such as an unknown path, and refuse it."""
-        ask = self._begin(raw)
-        ask.line |= {"outcome": "refused", "error": refusal.kind, "detail": refusal.message}
-        try:
-            await self._written(ask)
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
-        raise refusal
+    async def refused(self, refusal: Refusal, raw: bytes = b"") -> Refusal:
+        """Write a line for what is no model call, such as an unknown path; the refusal is then
+        to be raised."""
+        with self._asking(raw) as ask:
+            refusal.request_id = ask.request_id
+            await self._written(ask, "refused", refusal.kind, refusal.message)
+        return refusal
 
     def end(self, ending: Ending) -> None:
         """The run can no longer end well; nothing more is admitted. The first cause counts."""
@@ -157,7 +147,8 @@ class Door:
         return {
             "settled_usd": str(self.ceiling.settled),
             "reserved_usd": str(self.ceiling.reserved),
-            "calls": self.meter.calls,
+            "lines": self.meter.lines,
+            "calls": self.meter.answered,
             "usage": self.meter.usage.model_dump(),
             "ending": self.ending.model_dump(mode="json") if self.ending else None,
         }
@@ -174,7 +165,8 @@ class Door:
 
     # ------------------------------------------------------------ one call, step by step
 
-    def _begin(self, raw: bytes) -> _Ask:
+    @contextmanager
+    def _asking(self, raw: bytes) -> Iterator[_Ask]:
         self._asked += 1
         self._in_flight += 1
         self._idle.clear()
@@ -188,7 +180,12 @@ class Door:
             "request_id": request_id,
             "prompt_sha256": hashlib.sha256(raw).hexdigest(),
         }
-        return ask
+        try:
+            yield ask
+        finally:
+            self._in_flight -= 1
+            if not self._in_flight:
+                self._idle.set()
 
     def _take(
         self, ask: _Ask, headers: Mapping[str, str], raw: bytes
@@ -232,20 +229,24 @@ class Door:
         hold: Hold,
         gone: Callable[[], bool],
     ) -> Answer:
-        cost = Decimal(0)
+        # Whatever breaks a call that may have been made, its worst case counts as spent.
+        cost = hold.usd
         try:
             if gone():
+                cost = Decimal(0)
                 raise Refusal("client_gone", "the client left while the call waited", status=400)
             answer = await pending.answer(hold.max_tokens)
             cost = self._price(request, ask.line["purpose"]).cost(answer.usage)
+        except ProviderFailed:
+            cost = Decimal(0)
+            raise
         finally:
             self.ceiling.settle(hold, cost)
+            ask.line["cost_usd"] = cost
         ask.line |= {
-            "outcome": "answered",
             "served_model": answer.model,
             "request_id": answer.request_id or ask.request_id,
             "usage": answer.usage,
-            "cost_usd": cost,
             "stop_reason": answer.stop_reason,
             "source": answer.source,
         }
@@ -262,8 +263,15 @@ class Door:
             raise Refusal("ceiling", message, ending=ending)
         return answer
 
-    async def _written(self, ask: _Ask) -> None:
-        ask.line["latency_ms"] = round((time.monotonic() - ask.started) * 1000, 3)
+    async def _written(
+        self, ask: _Ask, outcome: str, error: str | None = None, detail: str = ""
+    ) -> None:
+        ask.line |= {
+            "outcome": outcome,
+            "error": error,
+            "detail": detail,
+            "latency_ms": round((time.monotonic() - ask.started) * 1000, 3),
+        }
         try:
             self.meter.count(await self._ledger.append(Call.model_validate(ask.line)))
         except OSError as problem:

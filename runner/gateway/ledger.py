@@ -23,15 +23,16 @@ class Ledger:
 
     Args:
         path: created when missing; a line already there is never touched.
-        follow: told of every call once it is safe on the disk, in the order of the file.
+        follow: given every line, without its end, once it is safe on the disk and in the order
+            of the file.
     """
 
-    def __init__(self, path: Path, follow: Callable[[Call], None]) -> None:
+    def __init__(self, path: Path, follow: Callable[[bytes], None]) -> None:
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
         self._size = os.fstat(self._fd).st_size
         self._follow = follow
         self._seq = 0
-        self._waiting: list[tuple[Call, asyncio.Future[None]]] = []
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
         self._broken: OSError | None = None
@@ -47,7 +48,7 @@ class Ledger:
         self._seq += 1
         numbered = call.model_copy(update={"seq": self._seq})
         written = asyncio.get_running_loop().create_future()
-        self._waiting.append((numbered, written))
+        self._waiting.append((numbered.model_dump_json().encode(), written))
         if self._flushing is None:
             self._flushing = asyncio.create_task(self._flush())
         # Shielded: a client that leaves must not take the line of its call with it.
@@ -66,7 +67,7 @@ class Ledger:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
-                lines = b"".join(call.model_dump_json().encode() + b"\n" for call, _ in batch)
+                lines = b"".join(line + b"\n" for line, _ in batch)
                 try:
                     if self._broken is not None:
                         raise self._broken
@@ -77,8 +78,8 @@ class Ledger:
                     for _, written in batch:
                         written.set_exception(failed)
                     continue
-                for call, written in batch:
-                    self._follow(call)
+                for line, written in batch:
+                    self._follow(line)
                     written.set_result(None)
         finally:
             self._flushing = None

@@ -25,7 +25,11 @@ class Output:
 
     def say(self, line: dict[str, Any]) -> None:
         """Queue one line; returns at once."""
-        self._lines.put(orjson.dumps(line) + b"\n")
+        self.put(orjson.dumps(line))
+
+    def put(self, line: bytes) -> None:
+        """Queue a line that is JSON already, without its end."""
+        self._lines.put(line + b"\n")
 
     def close(self, patience_s: float) -> None:
         """Wait at most ``patience_s`` seconds for what was said to be written."""

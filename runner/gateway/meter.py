@@ -65,12 +65,15 @@ class Meter:
     """Sums over the calls of one run."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.lines = 0
+        """Calls of any outcome."""
+        self.answered = 0
         self.usage = Usage()
         self.cost_usd = Decimal(0)
 
     def count(self, call: Call) -> None:
         """Add one line of the ledger."""
-        self.calls += 1
+        self.lines += 1
+        self.answered += call.outcome == "answered"
         self.usage += call.usage
         self.cost_usd += call.cost_usd

@@ -13,6 +13,7 @@ class Refusal(Exception):
         message: for the client and whoever reads the ledger.
         status: of the HTTP reply.
         ending: how the run ends with it; none when the run may go on.
+        request_id: as its line in the ledger has it.
     """
 
     def __init__(
@@ -23,6 +24,7 @@ class Refusal(Exception):
         self.message = message
         self.status = status
         self.ending = ending
+        self.request_id = "req_none"
 
 
 _TYPES = {

@@ -9,16 +9,15 @@ pattern `*` for any text.
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from runner.gateway.templates import PlaceholderError, compiled, fill, filled
 from runner.model import Usage
-
-_TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}|[{}]|\*")
 
 
 class TableError(ValueError):
@@ -150,7 +149,7 @@ def _load(table: str, text: str, names: Mapping[str, str]) -> Iterable[Entry]:
             yield _entry(table, answer, names)
         except ValidationError as problem:
             raise TableError(f"{where}: {_said(problem)}") from problem
-        except _Placeholder as problem:
+        except PlaceholderError as problem:
             raise TableError(f"{where}: {problem}") from problem
 
 
@@ -160,74 +159,24 @@ def _entry(table: str, answer: _Answer, names: Mapping[str, str]) -> Entry:
         id=answer.id,
         table=table,
         purpose=answer.purpose,
-        wanted={path: _filled(value, names) for path, value in wanted.items()},
+        wanted={path: filled(value, names) for path, value in wanted.items()},
         patterns={
-            path: _pattern(value, names) if isinstance(value, str) else value
+            path: compiled(value, names) if isinstance(value, str) else value
             for path, value in wanted.items()
         },
-        answer=_filled(answer.reply, names),
-        text=None if answer.text is None else _fill(answer.text, names),
+        answer=filled(answer.reply, names),
+        text=None if answer.text is None else fill(answer.text, names),
         usage=answer.usage,
         stop_reason=answer.stop_reason,
         failure=answer.fail,
     )
 
 
-# ---------------------------------------------------------------- placeholders and patterns
-
-
-class _Placeholder(ValueError):
-    """A brace that stands for nothing."""
-
-
-def _tokens(
-    template: str, names: Mapping[str, str], literal: Callable[[str], str], star: str
-) -> str:
-    """Rebuild ``template``, its plain text and names through ``literal``."""
-    parts: list[str] = []
-    end = 0
-    for found in _TOKEN.finditer(template):
-        parts.append(literal(template[end : found.start()]))
-        end = found.end()
-        mark, name = found[0], found["name"]
-        if name is not None:
-            if name not in names:
-                known = ", ".join(sorted(names)) or "none"
-                raise _Placeholder(f"unknown placeholder {{{name}}}; the case names: {known}")
-            parts.append(literal(names[name]))
-        elif mark == "*":
-            parts.append(star)
-        elif mark in ("{{", "}}"):
-            parts.append(literal(mark[0]))
-        else:
-            raise _Placeholder(f"a lone {mark!r} in {template!r}; write it twice to mean itself")
-    parts.append(literal(template[end:]))
-    return "".join(parts)
-
-
-def _fill(template: str, names: Mapping[str, str]) -> str:
-    return _tokens(template, names, literal=str, star="*")
-
-
-def _pattern(template: str, names: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile(_tokens(template, names, literal=re.escape, star=".*"), re.DOTALL)
-
-
-def _filled(value: Any, names: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return _fill(value, names)
-        case dict():
-            return {key: _filled(inner, names) for key, inner in value.items()}
-        case list():
-            return [_filled(inner, names) for inner in value]
-        case _:
-            return value
-
-
 # ---------------------------------------------------------------- matching
 
 _NOTHING = object()
+_COMPARED = 400
+"""How many characters of a long value are compared and shown."""
 
 
 def _flat(match: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -272,7 +221,8 @@ def _likeness(entry: Entry, purpose: str, fields: Mapping[str, Any]) -> float:
         if _holds(pattern, value):
             score += 1
         elif value is not _NOTHING:
-            score += SequenceMatcher(None, _written(entry.wanted[path]), _written(value)).ratio()
+            wanted, asked = _written(entry.wanted[path]), _written(value)
+            score += SequenceMatcher(None, wanted[:_COMPARED], asked[:_COMPARED]).ratio()
     return score / (1 + len(entry.patterns))
 
 
@@ -284,7 +234,12 @@ def _differences(entry: Entry, purpose: str, fields: Mapping[str, Any]) -> Itera
         if value is _NOTHING:
             yield f"{path} is missing, wanted {entry.wanted[path]!r}"
         elif not _holds(pattern, value):
-            yield f"{path} is {value!r}, wanted {entry.wanted[path]!r}"
+            yield f"{path} is {_short(value)}, wanted {entry.wanted[path]!r}"
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= _COMPARED else f"{shown[:_COMPARED]}..."
 
 
 def _said(problem: ValidationError) -> str:
