@@ -4,6 +4,7 @@ import hashlib
 from decimal import Decimal
 from typing import Literal, Self
 
+import orjson
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
 from runner.model import Noun
@@ -57,3 +58,9 @@ class GatewayConfig(Noun):
     is never passed. ``measured``: the gateway only counts."""
     key: SecretStr | None = None
     """The provider's key, for arms that call one."""
+
+    def first_line(self) -> bytes:
+        """The line that starts a gateway. It alone shows the key; any other dump hides it."""
+        shown = self.model_dump(mode="json")
+        shown["key"] = self.key.get_secret_value() if self.key else None
+        return orjson.dumps(shown) + b"\n"

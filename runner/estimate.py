@@ -1,0 +1,234 @@
+"""What a protocol will cost, before anything is asked: measured usage at list prices.
+
+The usage is that of the published runs, so an estimate is as good as the likeness of the run to
+them; it says what it was made from. For the published protocols it comes to the page's figures,
+which are these to the nearest five cents.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from runner.errors import UsageError
+from runner.model import Usage
+from runner.paths import fixtures
+from runner.prices import ModelPrice, PriceList, load_prices
+
+
+@dataclass(frozen=True, slots=True)
+class KindEstimate:
+    """One kind of run of a protocol."""
+
+    kind: str
+    runs: int
+    calls: int
+    """Model calls of one run."""
+    usage: Usage
+    """Tokens of one run."""
+    low_usd: Decimal
+    """One run, when it goes as cheaply as the cheapest published one."""
+    expected_usd: Decimal
+    """One run, at the usage measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a whole protocol will cost, in US dollars."""
+
+    case: str
+    model: str
+    pins: Mapping[str, str]
+    kinds: tuple[KindEstimate, ...]
+    source: str
+    """Where usage and prices come from."""
+    notes: tuple[str, ...]
+    """What makes it less than a measurement, a sentence each."""
+
+    @property
+    def low_usd(self) -> Decimal:
+        """All runs, as cheaply as published ones went."""
+        return sum((kind.runs * kind.low_usd for kind in self.kinds), Decimal(0))
+
+    @property
+    def expected_usd(self) -> Decimal:
+        """All runs, at the usage measured."""
+        return sum((kind.runs * kind.expected_usd for kind in self.kinds), Decimal(0))
+
+    @property
+    def calls(self) -> int:
+        """Model calls of all runs."""
+        return sum(kind.runs * kind.calls for kind in self.kinds)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all runs."""
+        rows = (kind.usage for kind in self.kinds for _ in range(kind.runs))
+        return sum(rows, Usage())
+
+
+def estimate(
+    case: str,
+    model: str,
+    runs: Mapping[str, int],
+    *,
+    system: str,
+    pins: Mapping[str, str] | None = None,
+    given: Mapping[str, ModelPrice] | None = None,
+    prices: PriceList | None = None,
+    usage_file: Path | None = None,
+) -> Estimate:
+    """Estimate a protocol.
+
+    Args:
+        case: such as ``reader``.
+        model: every purpose's, but for ``pins``.
+        runs: how many of each kind, such as ``{"move": 3, "trip-alone": 2}``.
+        system: what it will run on; usage measured on another one is used, and said so.
+        pins: purposes on another model.
+        given: the user's own prices, by model, before those of the list.
+        prices: the list; the bench's own when none.
+        usage_file: measured usage; the published runs' when none.
+
+    Raises:
+        UnpricedModel: when a model has no price.
+        UsageError: when no usage was ever measured for the case and kind.
+    """
+    pins = pins or {}
+    listed = (prices or load_prices()).priced_at(given or {})
+    for asked in (model, *pins.values()):
+        listed.resolve(asked)
+    measured = _load(usage_file or fixtures() / "usage.toml")
+    job = _Job(case, model, pins, listed, measured)
+    kinds = tuple(job.kind(kind, count) for kind, count in runs.items() if count)
+    return Estimate(
+        case=case,
+        model=model,
+        pins=dict(pins),
+        kinds=kinds,
+        source=(
+            f"usage: {measured.source}, read {measured.read};"
+            f" prices: {listed.source}, read {listed.read}"
+        ),
+        notes=tuple(_notes(job, system)),
+    )
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Purpose(Usage):
+    calls: int = Field(ge=0)
+
+    def tokens(self) -> Usage:
+        return Usage(**self.model_dump(exclude={"calls"}))
+
+
+class _Range(_Strict):
+    low: Decimal = Field(gt=0)
+    high: Decimal = Field(gt=0)
+
+
+class _Profile(_Strict):
+    case: str
+    model: str
+    kind: str
+    run_usd: _Range
+    purposes: dict[str, _Purpose]
+
+
+class _Measured(_Strict):
+    schema_: Literal[1] = Field(alias="schema")
+    system: str
+    read: date
+    source: str
+    same_work: dict[str, str] = Field(default_factory=dict)
+    profile: tuple[_Profile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    case: str
+    model: str
+    pins: Mapping[str, str]
+    prices: PriceList
+    measured: _Measured
+
+    def kind(self, kind: str, runs: int) -> KindEstimate:
+        own = self.profile(self.model, kind)
+        calls, usage, cost = 0, Usage(), Decimal(0)
+        for purpose in own.purposes:
+            model = self.model_of(purpose, kind)
+            row = self.profile(model, kind).purposes.get(purpose, own.purposes[purpose])
+            calls += row.calls
+            usage += row.tokens()
+            cost += self.prices.resolve(model).cost(row.tokens())
+        return KindEstimate(
+            kind=kind,
+            runs=runs,
+            calls=calls,
+            usage=usage,
+            low_usd=round(cost * own.run_usd.low / own.run_usd.high, 6),
+            expected_usd=cost,
+        )
+
+    def model_of(self, purpose: str, kind: str) -> str:
+        """The model of a measured purpose. Where several purposes of the system share its work
+        and are on different models, the dearest of them."""
+        if purpose in self.pins:
+            return self.pins[purpose]
+        sharing = [name for name, work in self.measured.same_work.items() if work == purpose]
+        models = {self.pins.get(name, self.model) for name in sharing} or {self.model}
+        tokens = self.profile(self.model, kind).purposes[purpose].tokens()
+        return max(sorted(models), key=lambda name: self.prices.resolve(name).cost(tokens))
+
+    def profile(self, model: str, kind: str) -> _Profile:
+        """What was measured on ``model``, or on the model most like it by name."""
+        rows = [row for row in self.measured.profile if (row.case, row.kind) == (self.case, kind)]
+        if not rows:
+            raise UsageError(
+                f"No usage was ever measured for {self.case} {kind}, so nothing can be estimated."
+            )
+        return max(rows, key=lambda row: self._likeness(row, model))
+
+    def _likeness(self, row: _Profile, model: str) -> tuple[int, Decimal, str]:
+        name = self.prices.name_of(model) or model
+        shared = len(set(row.model.split("-")) & set(name.split("-")))
+        price = self.prices.resolve(model)
+        cost = sum((price.cost(purpose.tokens()) for purpose in row.purposes.values()), Decimal(0))
+        return (1000 if row.model == name else shared, cost, row.model)
+
+
+def _notes(job: _Job, system: str) -> list[str]:
+    measured, notes = job.measured, []
+    if system != measured.system:
+        notes.append(f"Usage was measured on {measured.system}, not on {system}.")
+    known = {row.model for row in measured.profile}
+    for model in dict.fromkeys((job.model, *job.pins.values())):
+        if job.prices.name_of(model) not in known:
+            kinds = {row.kind for row in measured.profile if row.case == job.case}
+            like = sorted({job.profile(model, kind).model for kind in kinds})
+            notes.append(
+                f"{model} was not measured: tokens of {' and '.join(like)} at its own price."
+            )
+    purposes = {name for row in measured.profile for name in row.purposes}
+    notes += [
+        f"No usage was measured for the purpose {purpose}; its pin is not in the figures."
+        for purpose in job.pins
+        if measured.same_work.get(purpose, purpose) not in purposes
+    ]
+    return notes
+
+
+def _load(path: Path) -> _Measured:
+    try:
+        text = path.read_text("utf-8")
+        return _Measured.model_validate(tomllib.loads(text, parse_float=Decimal))
+    except (OSError, tomllib.TOMLDecodeError, ValidationError) as problem:
+        raise UsageError(f"The usage file {path} cannot be used: {problem}") from problem

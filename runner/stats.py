@@ -1,0 +1,42 @@
+"""Rates of small counts, with the exact interval that belongs to them."""
+
+from typing import NamedTuple
+
+CONFIDENCE = 0.95
+
+
+class Interval(NamedTuple):
+    """A range of rates, from 0 to 1."""
+
+    low: float
+    high: float
+
+
+def exact_interval(hits: int, of: int, *, confidence: float = CONFIDENCE) -> Interval:
+    """The exact (Clopper-Pearson) interval of a rate: ``hits`` of ``of`` independent trials.
+
+    Of no trials nothing is known, so the interval is everything.
+
+    Raises:
+        ValueError: when ``hits`` of ``of`` is no count, or ``confidence`` not between 0 and 1.
+    """
+    if not 0 <= hits <= of:
+        raise ValueError(f"{hits} of {of} is no count")
+    if not 0 < confidence < 1:
+        raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
+    # Loading it takes longer than most commands do, and most need no interval.
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits, of - hits + 1, tail))
+    high = 1.0 if hits == of else float(betaincinv(hits + 1, of - hits, 1 - tail))
+    return Interval(low, high)
+
+
+def rate(hits: int, of: int, *, confidence: float = CONFIDENCE) -> str:
+    """A count as it is printed: ``3 of 3 [29–100%]``; without an interval when ``of`` is 0."""
+    counted = f"{hits} of {of}"
+    if of == 0:
+        return counted
+    low, high = exact_interval(hits, of, confidence=confidence)
+    return f"{counted} [{low * 100:.0f}–{high * 100:.0f}%]"
