@@ -115,21 +115,21 @@ def other_process(config: Config) -> list[Found]:
     verdicts: dict[str, Verdict] = {}
     me = os.getuid()
     for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.stat(f"/proc/{process}").st_uid == me:
-                continue
-            for entry in ("environ", "mem"):
-                verdicts[f"/proc/{process}/{entry}"] = _open(
-                    f"/proc/{process}/{entry}", os.O_RDONLY
-                )
-            try:
-                os.listdir(f"/proc/{process}/root")
-                verdicts[f"/proc/{process}/root"] = ESCAPED, "listed"
-            except OSError as error:
-                verdicts[f"/proc/{process}/root"] = BLOCKED, name(error.errno or 0)
-        except OSError:
+        if _user(process) in (me, None):
             continue
+        for entry in ("environ", "mem", "root/etc"):
+            path = f"/proc/{process}/{entry}"
+            verdicts[path] = _open(path, os.O_RDONLY)
     return collect("other-process", verdicts, "entries of processes of other users")
+
+
+def _user(process: str) -> "int | None":
+    """Who a process runs as; none for one that is gone. Its folder's owner may be another."""
+    try:
+        with open(f"/proc/{process}/status") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("Uid:"))
+    except (OSError, StopIteration):
+        return None
 
 
 def _within(path: str, folders: list[str]) -> bool:

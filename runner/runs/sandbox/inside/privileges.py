@@ -11,6 +11,7 @@ import os
 import platform
 import signal
 import stat
+import time
 from collections.abc import Callable
 
 from runner.runs.sandbox.inside.report import (
@@ -204,8 +205,7 @@ def _mknod() -> Verdict:
 
 
 def _capabilities(process: str) -> Verdict:
-    with open(f"/proc/{process}/status") as file:
-        fields = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+    fields = _status(process)
     held = [f"{kind} {fields[kind]}" for kind in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd")
             if int(fields[kind], 16)]  # fmt: skip
     return (ESCAPED, ", ".join(held)) if held else (BLOCKED, "none")
@@ -236,15 +236,31 @@ def _setuid(path: str) -> Verdict:
     finally:
         os.close(read)
     try:
-        with open(f"/proc/{pid}/status") as file:
-            effective = next(line.split()[2] for line in file if line.startswith("Uid:"))
+        effective = _user_of(pid, os.path.basename(path)[:15])
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.close(write)
     if os.getuid() == 0:
         return INAPPLICABLE, "already root"
+    if effective is None:
+        return INAPPLICABLE, "did not start"
     return (ESCAPED, "ran as root") if effective == "0" else (BLOCKED, "ran without it")
+
+
+def _user_of(pid: int, name: str) -> "str | None":
+    """Who a child runs as, once it has become the program of that name."""
+    for _ in range(100):
+        status = _status(str(pid))
+        if status.get("Name") == name:
+            return status["Uid"].split()[1]
+        time.sleep(0.001)
+    return None
+
+
+def _status(process: str) -> "dict[str, str]":
+    with open(f"/proc/{process}/status") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
 PROBES = (system_call, namespace, foreign_call, privilege)
