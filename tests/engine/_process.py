@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 _FORK = multiprocessing.get_context("forkserver")
-_FORK.set_forkserver_preload(["anthropic", "tenacity", "memory_engine.driver"])
+_FORK.set_forkserver_preload(["tests.engine._warm"])
 
 
 def _child(requests: Any, replies: Any, log: str, env: Mapping[str, str]) -> None:
@@ -22,8 +22,8 @@ def _child(requests: Any, replies: Any, log: str, env: Mapping[str, str]) -> Non
         open(requests.fileno(), "rb", closefd=False) as source,
         open(replies.fileno(), "wb", closefd=False) as target,
     ):
-        code = serve(source, target, os.environ)
-    os._exit(code)
+        # Not later: closing the source would wait for the thread that reads it.
+        os._exit(serve(source, target, os.environ))
 
 
 class Process:
@@ -65,6 +65,10 @@ class Process:
         assert line, f"the driver is gone:\n{self.log.read_text()}"
         reply: dict[str, Any] = json.loads(line)
         return reply
+
+    def answered(self) -> bool:
+        """Whether a reply has begun to come in."""
+        return self._replies.poll(0)
 
     def ask(self, verb: str, **payload: Any) -> dict[str, Any]:
         """Ask and wait for the reply."""

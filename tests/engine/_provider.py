@@ -135,8 +135,7 @@ class Provider:
         if body.get("stream"):
             return await self._stream(request, body["model"], reply)
         assert isinstance(reply, Answer)
-        message = _message(body["model"], reply.text, reply.stop_reason)
-        return web.json_response(message)
+        return web.json_response(message(body["model"], reply.text, reply.stop_reason))
 
     async def _stream(
         self, request: web.Request, model: str, reply: Answer | StreamFailure
@@ -148,7 +147,7 @@ class Provider:
             line = json.dumps({"type": event, **data})
             await response.write(f"event: {event}\ndata: {line}\n\n".encode())
 
-        start = _message(model, "", None)
+        start = message(model, "", None)
         await send("message_start", message={**start, "content": []})
         if isinstance(reply, StreamFailure):
             await send("error", error={"type": reply.kind, "message": "as scripted"})
@@ -164,13 +163,14 @@ class Provider:
                 request.transport.close()
                 return response
         await send("content_block_stop", index=0)
-        delta = {"stop_reason": reply.stop_reason, "stop_sequence": None}
-        await send("message_delta", delta=delta, usage={"output_tokens": 20})
+        ended: dict[str, Any] = {"stop_reason": reply.stop_reason, "stop_sequence": None}
+        await send("message_delta", delta=ended, usage={"output_tokens": 20})
         await send("message_stop")
         return response
 
 
-def _message(model: str, text: str, stop_reason: str | None) -> dict[str, Any]:
+def message(model: str, text: str, stop_reason: str | None) -> dict[str, Any]:
+    """A message as the provider writes it."""
     return {
         "id": "msg_test",
         "type": "message",

@@ -80,7 +80,9 @@ WALK = "Casa Lua is a five-minute walk from the user's flat in Cedofeita, Porto.
 DIET = "The user does not eat meat."
 STAY = "The user is staying at a hotel in Patershol, Ghent."
 FLIGHT = "The user will fly back to Porto on 2026-10-15."
-WALKED = "Casa Lua was a five-minute walk from the user's flat in Cedofeita, as of 2026-09-04."
+WALKED = (
+    "Casa Lua was a five-minute walk from the user's flat in Cedofeita, Porto, as of 2026-09-04."
+)
 FLEW = "As of 2026-10-08, when the user was in Ghent, they were to fly to Porto on 2026-10-15."
 
 MID_TRIP = World(
@@ -96,6 +98,16 @@ MID_TRIP = World(
     },
     changed=frozenset({(FLAT, MOVED), (STAY, MOVED), ("The user is in Ghent for a week.", MOVED)}),
     leans={WALK: WALKED, FLIGHT: FLEW},
+)
+
+SMALL = World(
+    notes=(MID_TRIP.notes[0], MID_TRIP.notes[2]),
+    extracted={
+        "a.md": [said(FLAT), said(WALK, "Casa Lua"), said(FLIGHT)],
+        "c.md": [said(MOVED)],
+    },
+    changed=MID_TRIP.changed,
+    leans=MID_TRIP.leans,
 )
 
 
