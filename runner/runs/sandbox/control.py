@@ -42,11 +42,13 @@ class Proof:
         probe: its name.
         proven: whether it got out of the control.
         detail: what it reached, or why it reached nothing.
+        unproven: targets of it that were not reached, each with the reason.
     """
 
     probe: str
     proven: bool
     detail: str
+    unproven: tuple[str, ...] = ()
 
 
 def prove(
@@ -76,11 +78,13 @@ def probe_names() -> tuple[str, ...]:
 
 
 def _judge(probe: str, rows: list[Escape]) -> Proof:
-    for row in rows:
-        if row.result == "escaped":
-            return Proof(probe, True, f"{row.target}: {row.detail}")
-    reasons = sorted({row.detail for row in rows}) or ["not tried: no stand-in could be set up"]
-    return Proof(probe, False, "; ".join(reasons))
+    reached = {row.target: row.detail for row in rows if row.result == "escaped"}
+    missed = {row.target: row.detail for row in rows if row.target not in reached}
+    unproven = tuple(f"{target}: {detail}" for target, detail in sorted(missed.items()))
+    if reached:
+        target, detail = next(iter(reached.items()))
+        return Proof(probe, True, f"{target}: {detail}", unproven)
+    return Proof(probe, False, "; ".join(unproven) or "not tried: no stand-in for it", unproven)
 
 
 def _rounds(
@@ -139,7 +143,7 @@ def _config(engine: Engine, name: str, image: str, host_ports: tuple[int, ...]) 
     gateways = tuple(network["Gateway"] for network in networks.values() if network.get("Gateway"))
     config = describe(SystemBox(image), gateways)
     del config["limits"]
-    return config | {"host_ports": host_ports}
+    return config | {"host_ports": host_ports, "each": True}
 
 
 def _body(image: str, labels: Mapping[str, str], addresses: list[str]) -> dict[str, Any]:

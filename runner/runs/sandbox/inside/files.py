@@ -90,7 +90,7 @@ def write(config: Config) -> list[Found]:
     for path in files:
         if os.path.exists(path):
             verdicts[path] = _open(path)
-    return collect("write", dict(sorted(verdicts.items())), "places")
+    return collect(config, "write", dict(sorted(verdicts.items())), "places")
 
 
 def device(config: Config) -> list[Found]:
@@ -107,7 +107,7 @@ def device(config: Config) -> list[Found]:
                     verdicts[path] = _open(path)
     if not verdicts:
         return [Found("device", "/dev", BLOCKED, "only the standard nodes")]
-    return collect("device", verdicts, "nodes")
+    return collect(config, "device", verdicts, "nodes")
 
 
 def other_process(config: Config) -> list[Found]:
@@ -120,7 +120,7 @@ def other_process(config: Config) -> list[Found]:
         for entry in ("environ", "mem", "root/etc"):
             path = f"/proc/{process}/{entry}"
             verdicts[path] = _open(path, os.O_RDONLY)
-    return collect("other-process", verdicts, "entries of processes of other users")
+    return collect(config, "other-process", verdicts, "entries of processes of other users")
 
 
 def _user(process: str) -> "int | None":

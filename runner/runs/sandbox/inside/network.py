@@ -45,7 +45,7 @@ def public_address(config: Config) -> list[Found]:
     for address, port in PUBLIC:
         targets[f"tcp {address}:{port}"] = _tcp(address, port)
         targets[f"udp {address}:{port}"] = _udp(address, port)
-    return collect("public-address", targets, "addresses")
+    return collect(config, "public-address", targets, "addresses")
 
 
 def host(config: Config) -> list[Found]:
@@ -55,7 +55,7 @@ def host(config: Config) -> list[Found]:
         for address in config.get("hosts", ())
         for port in config.get("host_ports", HOST_PORTS)
     }
-    return collect("host", targets, "addresses")
+    return collect(config, "host", targets, "addresses")
 
 
 def dns(config: Config) -> list[Found]:
@@ -67,12 +67,14 @@ def dns(config: Config) -> list[Found]:
     except OSError as error:
         rows.append(Found("dns", LOOKUP, BLOCKED, str(error)))
     targets = {f"udp {server}:53": _ask(server) for server in (*_resolvers(), *RESOLVERS)}
-    return rows + collect("dns", targets, "resolvers")
+    return rows + collect(config, "dns", targets, "resolvers")
 
 
 def metadata(config: Config) -> list[Found]:
     """The address at which clouds hand out credentials."""
-    return collect("metadata", {f"{host}:80": _tcp(host, 80) for host in METADATA}, "addresses")
+    return collect(
+        config, "metadata", {f"{host}:80": _tcp(host, 80) for host in METADATA}, "addresses"
+    )
 
 
 def ipv6(config: Config) -> list[Found]:
@@ -80,7 +82,7 @@ def ipv6(config: Config) -> list[Found]:
     if not socket.has_ipv6:
         return [Found("ipv6", "addresses", INAPPLICABLE, "this kernel has no IPv6")]
     return collect(
-        "ipv6", {f"[{host}]:{port}": _tcp(host, port) for host, port in IPV6}, "addresses"
+        config, "ipv6", {f"[{host}]:{port}": _tcp(host, port) for host, port in IPV6}, "addresses"
     )
 
 
@@ -96,7 +98,7 @@ def interface(config: Config) -> list[Found]:
         if not flags & 0x8:  # IFF_LOOPBACK
             up[device] = (ESCAPED, "is up") if flags & 0x1 else (BLOCKED, "is down")
     return (
-        collect("interface", up, "interfaces")
+        collect(config, "interface", up, "interfaces")
         if up
         else [Found("interface", "interfaces", BLOCKED, "only the loopback")]
     )
@@ -109,7 +111,7 @@ def raw_socket(config: Config) -> list[Found]:
         "ip": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW),
         "icmp6": lambda: socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6),
     }
-    return _openings("raw-socket", kinds)
+    return _openings(config, "raw-socket", kinds)
 
 
 def packet_socket(config: Config) -> list[Found]:
@@ -118,7 +120,7 @@ def packet_socket(config: Config) -> list[Found]:
         "raw": lambda: socket.socket(AF_PACKET, socket.SOCK_RAW, socket.htons(3)),
         "cooked": lambda: socket.socket(AF_PACKET, socket.SOCK_DGRAM, socket.htons(3)),
     }
-    return _openings("packet-socket", kinds)
+    return _openings(config, "packet-socket", kinds)
 
 
 def vsock(config: Config) -> list[Found]:
@@ -150,7 +152,7 @@ def other_socket(config: Config) -> list[Found]:
             socket.AF_NETLINK, socket.SOCK_DGRAM, NETLINK_KOBJECT_UEVENT
         ),
     }
-    return _openings("other-socket", kinds)
+    return _openings(config, "other-socket", kinds)
 
 
 def abstract_socket(config: Config) -> list[Found]:
@@ -171,7 +173,7 @@ def abstract_socket(config: Config) -> list[Found]:
             targets[fields[7]] = _unix("\0" + fields[7][1:])
     if not targets:
         return [Found("abstract-socket", "/proc/net/unix", BLOCKED, "none that is not ours")]
-    return collect("abstract-socket", targets, "sockets")
+    return collect(config, "abstract-socket", targets, "sockets")
 
 
 def engine_socket(config: Config) -> list[Found]:
@@ -186,7 +188,7 @@ def engine_socket(config: Config) -> list[Found]:
     targets = {
         path: _unix(path) for path in sorted(paths) if not path.startswith(allowed or ("\0",))
     }
-    return collect("engine-socket", targets, "places")
+    return collect(config, "engine-socket", targets, "places")
 
 
 # ---------------------------------------------------------------- how one is tried
@@ -262,7 +264,9 @@ def _unix(path: str) -> Verdict:
     return ESCAPED, "connected"
 
 
-def _openings(probe: str, kinds: "dict[str, Callable[[], socket.socket]]") -> list[Found]:
+def _openings(
+    config: Config, probe: str, kinds: "dict[str, Callable[[], socket.socket]]"
+) -> list[Found]:
     verdicts: dict[str, Verdict] = {}
     for kind, opening in kinds.items():
         try:
@@ -270,7 +274,7 @@ def _openings(probe: str, kinds: "dict[str, Callable[[], socket.socket]]") -> li
             verdicts[kind] = ESCAPED, "opened"
         except OSError as error:
             verdicts[kind] = BLOCKED, name(error.errno or 0)
-    return collect(probe, verdicts, "kinds")
+    return collect(config, probe, verdicts, "kinds")
 
 
 PROBES = (

@@ -101,7 +101,7 @@ def system_call(config: Config) -> list[Found]:
         "syslog": lambda: call("syslog", 10, 0, 0),
         "userfaultfd": lambda: call("userfaultfd", 0x80001),
     }
-    return collect("system-call", _all(attempts), "calls")
+    return collect(config, "system-call", _all(attempts), "calls")
 
 
 def namespace(config: Config) -> list[Found]:
@@ -137,7 +137,7 @@ def namespace(config: Config) -> list[Found]:
         "unshare(net)": lambda: call("unshare", CLONE_NEWNET),
         "unshare(user)": lambda: call("unshare", CLONE_NEWUSER),
     }
-    return collect("namespace", _all(attempts), "calls")
+    return collect(config, "namespace", _all(attempts), "calls")
 
 
 def foreign_call(config: Config) -> list[Found]:
@@ -153,7 +153,7 @@ def foreign_call(config: Config) -> list[Found]:
         # mov eax, 0x40000000 + 39 (getpid); syscall; ret
         return _machine_code(b"\xb8\x27\x00\x00\x40\x0f\x05\xc3")
 
-    return collect("foreign-call", _all({"32-bit": int80, "x32": x32}), "ways")
+    return collect(config, "foreign-call", _all({"32-bit": int80, "x32": x32}), "ways")
 
 
 def privilege(config: Config) -> list[Found]:
@@ -175,9 +175,9 @@ def privilege(config: Config) -> list[Found]:
     }
     verdicts = _all(attempts)
     verdicts |= {f"capabilities of {who}": _capabilities(who) for who in ("self", "1")}
-    rows = collect("privilege", verdicts, "ways")
+    rows = collect(config, "privilege", verdicts, "ways")
     programs = {path: _setuid(path) for path in _setuid_programs()[:8]}
-    return rows + collect("setuid-program", programs, "programs")
+    return rows + collect(config, "setuid-program", programs, "programs")
 
 
 def _all(attempts: "dict[str, Callable[[], Verdict]]") -> dict[str, Verdict]:

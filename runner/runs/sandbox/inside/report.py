@@ -31,15 +31,17 @@ def name(number: int) -> str:
     return errno.errorcode.get(number, str(number))
 
 
-def collect(probe: str, verdicts: Mapping[str, Verdict], what: str) -> list[Found]:
-    """One row for each target that was reached; one for all others together, so that a table stays
-    readable.
+def collect(config: Config, probe: str, verdicts: Mapping[str, Verdict], what: str) -> list[Found]:
+    """A row for each target that was reached, and one for all others, so that a table stays short.
 
     Args:
+        config: with ``each``, every target gets a row.
         probe: the probe.
         verdicts: by target.
         what: what the targets are, such as ``places``.
     """
+    if config.get("each") and verdicts:
+        return [Found(probe, target, *verdict) for target, verdict in verdicts.items()]
     rows = [Found(probe, target, *v) for target, v in verdicts.items() if v[0] == ESCAPED]
     for result in (BLOCKED, INAPPLICABLE):
         details = [detail for found, detail in verdicts.values() if found == result]
