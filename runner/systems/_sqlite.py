@@ -50,7 +50,8 @@ class Snapshot:
         """Ordinary tables and their columns; SQLite's own are left out.
 
         Raises:
-            UnreadableStore: the file brings views, virtual tables or triggers, which no store has.
+            HostileSnapshot: the file brings views, triggers, virtual tables or computed columns.
+        UnreadableStore: the file is damaged.
         """
         names: list[str] = []
         for row in self.rows("SELECT type, name, sql FROM sqlite_schema"):
@@ -119,14 +120,16 @@ def _copy(file: Path, copy: Path) -> None:
         raise UnreadableStore(f"The snapshot has no {file.name}.") from error
     except OSError as error:
         raise HostileSnapshot(f"{file.name} is no plain file: {error.strerror}.") from error
-    with open(descriptor, "rb") as source:  # noqa: PTH123
-        status = os.fstat(source.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise HostileSnapshot(f"{file.name} is no plain file.")
         if status.st_size > MAX_BYTES:
             raise HostileSnapshot(f"{file.name} is larger than {MAX_BYTES} bytes.")
-        with copy.open("wb") as target:
+        with os.fdopen(descriptor, "rb", closefd=False) as source, copy.open("wb") as target:
             shutil.copyfileobj(source, target)
+    finally:
+        os.close(descriptor)
 
 
 def _connect(copy: Path) -> sqlite3.Connection:
