@@ -58,8 +58,8 @@ def from_inspection(
         config_digest=found["Id"],
         layers=tuple(found["RootFS"]["Layers"]),
         platform=platform,
-        base=marks.get(labels.BASE, UNKNOWN),
-        source=marks.get(labels.SOURCE, UNKNOWN),
+        base=marks.get(labels.BASE) or UNKNOWN,
+        source=marks.get(labels.SOURCE) or UNKNOWN,
         packages=_packages(client, found["Id"]),
     )
 
