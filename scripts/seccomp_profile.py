@@ -22,6 +22,7 @@ NETLINK_ROUTE = 0
 NEW_NAMESPACES = 0x7E020000
 """All CLONE_NEW* flags that clone() takes: user, pid, net, ipc, uts, cgroup, mount."""
 PLAIN_PERSONALITIES = (0x0, 0x0008, 0x20000, 0x20008, 0xFFFFFFFF)
+FILE_TYPE, PIPE = 0o170000, 0o010000
 ENOSYS = 38
 
 DENIED: dict[str, str] = {
@@ -55,16 +56,23 @@ DENIED: dict[str, str] = {
     "memory of other nodes and processes": (
         "get_mempolicy mbind migrate_pages move_pages set_mempolicy set_mempolicy_home_node"
     ),
-    "device nodes and security modules": (
-        "lsm_get_self_attr lsm_list_modules lsm_set_self_attr mknod mknodat"
-    ),
+    "security modules": ("lsm_get_self_attr lsm_list_modules lsm_set_self_attr"),
     "calls no kernel has had for years": (
         "_sysctl afs_syscall epoll_ctl_old epoll_wait_old getpmsg nfsservctl putpmsg security "
         "sysfs tuxcall uselib ustat vserver"
     ),
 }
 
-CONDITIONAL = ("clone", "clone3", "personality", "socket", "socketcall", "socketpair")
+CONDITIONAL = (
+    "clone",
+    "clone3",
+    "mknod",
+    "mknodat",
+    "personality",
+    "socket",
+    "socketcall",
+    "socketpair",
+)
 
 
 def known(architecture: int) -> set[str]:
@@ -89,6 +97,11 @@ def equal(*wanted: tuple[int, int]) -> list[dict[str, Any]]:
     return [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in wanted]
 
 
+def masked(index: int, mask: int, wanted: int) -> list[dict[str, Any]]:
+    """An argument whose bits under a mask have to be exactly these."""
+    return [{"index": index, "value": mask, "valueTwo": wanted, "op": "SCMP_CMP_MASKED_EQ"}]
+
+
 def build(names: set[str]) -> dict[str, Any]:
     """The profile over these names."""
     denied = {name for group in DENIED.values() for name in group.split()}
@@ -108,10 +121,9 @@ def build(names: set[str]) -> dict[str, Any]:
             allow("socket", equal((0, AF_NETLINK), (2, NETLINK_ROUTE))),
             allow("socketpair", equal((0, AF_UNIX))),
             *(allow("personality", equal((0, value))) for value in PLAIN_PERSONALITIES),
-            allow(
-                "clone",
-                [{"index": 0, "value": NEW_NAMESPACES, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}],
-            ),
+            allow("clone", masked(0, NEW_NAMESPACES, 0)),
+            allow("mknod", masked(1, FILE_TYPE, PIPE)),  # a pipe is fine, a device is not
+            allow("mknodat", masked(2, FILE_TYPE, PIPE)),
             # Its flags lie in memory, where a filter cannot look: libc falls back to clone.
             {"names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS, "args": []},
         ],

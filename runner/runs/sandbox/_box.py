@@ -58,6 +58,7 @@ class EngineBox:
         self._channels: dict[Side, StreamChannel] = {}
         self._closing = threading.Event()
         self._closed = threading.Lock()
+        self._killed: set[str] = set()
         self._workers: list[Future[None]] = []
         self._examining = threading.Lock()
         self._findings: Findings | None = None
@@ -230,6 +231,7 @@ class EngineBox:
             each(self.names.volumes, lambda name: remove_volume(self._engine, name, end))
 
     def _kill(self, name: str) -> None:
+        self._killed.add(name)
         with contextlib.suppress(EngineLost, EngineRefused):
             self._engine.call("POST", f"/containers/{name}/kill", deadline_s=KILL_S)
 
@@ -249,8 +251,9 @@ class EngineBox:
             detail = "somebody removed it"
         elif state["Running"]:
             return EngineLost(f"The stream to the {side}'s container broke, but it still runs.")
-        elif state.get("OOMKilled"):
-            detail = "it used up its memory"
+        elif state.get("OOMKilled") or (state.get("ExitCode") == 137 and name not in self._killed):
+            # The engine only notices when it hits the first process; the kernel takes the largest.
+            detail = "it was killed, as happens to one that uses up its memory (exit code 137)"
         else:
             detail = f"exit code {state.get('ExitCode')}"
         tail = self._channels[side].tail().strip()[-2000:]
