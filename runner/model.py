@@ -323,6 +323,8 @@ class RunSpec(Noun):
     model: str
     pins: dict[str, str] = Field(default_factory=dict)
     """Purposes that run on another model."""
+    fault: str | None = None
+    """Which way the scripted model is wrong on purpose; none when it is not."""
     options: dict[str, JsonValue] = Field(default_factory=dict)
     """Settings handed to the system, such as ``same_slot_admits``."""
     clock: str

@@ -277,12 +277,12 @@ class Attempt:
             if must:
                 raise
             return
-        if int(totals["lines"]) != len(self._calls):
+        if int(totals["calls"]) != len(self._calls):
             raise Ended(
                 Ending(
                     outcome=Outcome.ERRORED,
                     kind="ledger",
-                    detail=f"The ledger has {totals['lines']} lines, {len(self._calls)} were seen.",
+                    detail=f"The ledger has {totals['calls']} lines, {len(self._calls)} were seen.",
                 )
             )
 

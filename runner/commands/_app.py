@@ -1,0 +1,115 @@
+"""The command line: every command under one name, and every ending as an exit code."""
+
+import signal
+import sys
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+from typer.exceptions import TyperException
+
+from runner import __version__
+from runner.commands import clean, doctor, kill_matrix, rescore, schema, systems, trip_vs_move
+from runner.errors import BenchError, UsageError
+
+INTERRUPTED = 130
+TERMINATED = 143
+DEFAULT = "trip-vs-move"
+
+EXIT_CODES = """
+Exit codes: 0 passed · 1 failed · 2 wrong command line or input · 3 incomplete (ceiling,
+deadline, interruption) · 4 invalid (wrong model, an escape, an answer missing) · 5 errored
+(engine, image, provider, degraded system) · 6 cannot start · 7 altered or unreadable report ·
+8 spend not confirmed · 130 Ctrl-C · 143 terminated.
+"""
+
+
+class Terminated(BaseException):
+    """SIGTERM came: everything is stopped as with Ctrl-C."""
+
+
+app = typer.Typer(
+    help=(
+        "A hermetic benchmark runner for the memories of AI agents.\n\n"
+        "Without a command it runs trip-vs-move: does a memory tell a trip from a move?\n\n"
+        "    bench --arm scripted            air-gapped, free, no key\n\n"
+        "    bench --model MODEL --estimate  what a live protocol would cost\n\n" + EXIT_CODES
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("trip-vs-move")(trip_vs_move.trip_vs_move)
+app.command("rescore")(rescore.rescore)
+app.command("systems")(systems.systems)
+app.command("doctor")(doctor.doctor)
+app.command("clean")(clean.clean)
+app.command("kill-matrix")(kill_matrix.kill_matrix)
+app.command("schema")(schema.schema)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memory-bench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit.")
+    ] = False,
+) -> None:
+    """Holds what belongs to no command."""
+
+
+def main() -> NoReturn:
+    """Entry point of ``bench``."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """Run one command line.
+
+    Returns:
+        The exit code.
+    """
+    errors = Console(stderr=True)
+    try:
+        code = app(_named(args), prog_name="bench", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        errors.print(Text("Stopped. Everything this bench had started was removed."))
+        return INTERRUPTED
+    except Terminated:
+        errors.print(Text("Terminated. Everything this bench had started was removed."))
+        return TERMINATED
+    except TyperException as error:
+        _say(
+            errors, error.format_message(), "bench --help, and bench COMMAND --help, list options."
+        )
+        return UsageError.exit_code
+    except BenchError as error:
+        _say(errors, error.message, error.hint)
+        return error.exit_code
+
+
+def _named(args: list[str]) -> list[str]:
+    """``bench --arm scripted`` is ``bench trip-vs-move --arm scripted``."""
+    of_the_group = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
+    if not args or (args[0].startswith("-") and args[0] not in of_the_group):
+        return [DEFAULT, *args]
+    return args
+
+
+def _say(errors: Console, message: str, hint: str) -> None:
+    errors.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    if hint:
+        errors.print(Text.assemble(("next:  ", "bold"), hint), soft_wrap=True)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    raise Terminated

@@ -1,0 +1,49 @@
+"""A report on standard output, as a table or as JSON."""
+
+import sys
+
+import orjson
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runner.commands._options import Output
+from runner.estimate import Estimate
+from runner.reports import integrity
+from runner.reports.schema import Report
+from runner.reports.terminal import dollars, show
+
+
+def print_report(report: Report, format_: Output, console: Console) -> None:
+    """Print one report; JSON is the report itself, with its digests."""
+    if format_ is Output.TABLE:
+        show(report, console)
+        return
+    document = report.model_dump(mode="json")
+    document[integrity.OWN_FIELD] = integrity.digests(document)
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_estimate(estimate: Estimate, console: Console) -> None:
+    """Print what a protocol will cost, and from what that was computed."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("run", no_wrap=True)
+    for name in ("runs", "calls", "tokens", "US$ a run", "US$"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for kind in estimate.kinds:
+        table.add_row(
+            kind.kind,
+            str(kind.runs),
+            str(kind.calls),
+            str(sum(kind.usage.model_dump().values())),
+            dollars(kind.expected_usd),
+            dollars(kind.expected_usd * kind.runs),
+        )
+    console.print(Text(f"Trip versus move, {estimate.case}, on {estimate.model}: estimate"))
+    console.print(table)
+    low, expected = dollars(estimate.low_usd), dollars(estimate.expected_usd)
+    console.print(Text(f"all runs: about US${expected}, US${low} when it goes cheaply"))
+    console.print(Text(estimate.source), *(Text(note) for note in estimate.notes), sep="\n")
+    console.print(Text("No call was made."))

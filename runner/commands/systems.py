@@ -1,0 +1,27 @@
+"""``bench systems``: what can be measured."""
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from runner.systems import catalog
+
+
+def systems() -> None:
+    """List every system that can be measured, and what each can do."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in ("system", "version", "licence", "can"):
+        table.add_column(name, no_wrap=name != "can")
+    known = catalog.load_all()
+    for system in known:
+        can = ", ".join(system.capabilities)
+        table.add_row(*(Text(text) for text in (system.name, system.version, system.licence, can)))
+    console = Console()
+    console.print(table)
+    for system in known:
+        console.print(Text(f"\n{system.name}: {system.about}"))
+        console.print(Text(f"  calls a model for: {', '.join(system.purposes)}"))
+    if not known:
+        raise typer.Exit(code=6)

@@ -1,0 +1,238 @@
+"""From a protocol to its report: runs happen, and each is on disk the moment it ends."""
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+from runner import __version__
+from runner.errors import CannotStart, UsageError
+from runner.model import RunRecord
+from runner.prices import PriceList
+from runner.reports import files
+from runner.reports.rescore import verdict
+from runner.reports.schema import (
+    Clock,
+    Comparable,
+    Fixture,
+    Planned,
+    Report,
+    Spend,
+    SystemIdentity,
+)
+from runner.runs.keep import Keep
+from runner.runs.place import Place
+from runner.runs.plan import Images, Protocol, jobs, specs, tables
+from runner.runs.pool import run_all
+from runner.runs.watch import Watch
+from runner.suites.trip_vs_move import comparable
+from runner.suites.trip_vs_move.protocol import step_name
+
+
+class OutputLost(CannotStart):
+    """A report could not be written any more while runs went on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a protocol was expected to cost, in US dollars, and by whose account."""
+
+    usd: Decimal
+    source: str
+
+
+def blank(protocol: Protocol, place: Place, expected: Expected | None = None) -> Report:
+    """The report before its first run."""
+    case = protocol.case
+    planned = specs(protocol)
+    return Report(
+        bench_version=__version__,
+        case=case,
+        system=SystemIdentity(
+            name=protocol.system.name,
+            version=protocol.system.version,
+            licence=protocol.system.licence,
+        ),
+        arm=protocol.arm,
+        model=protocol.model,
+        purposes=protocol.purposes,
+        mixed=protocol.mixed,
+        options=dict(protocol.options),
+        checks_version=protocol.version,
+        clock=_clock(protocol),
+        comparable=_comparable(protocol),
+        fixtures=(
+            Fixture(name=f"cases/{case.name}.toml", sha256=case.sha256),
+            *(Fixture(name=f"notes/{note.name}", sha256=note.sha256) for note in case.notes),
+            *(
+                Fixture(name=f"scripted/{table.name}", sha256=table.sha256)
+                for table in tables(protocol)
+            ),
+        ),
+        images=(place.system, place.gateway, *place.others),
+        machine=place.machine,
+        started_at=datetime.now(UTC),
+        planned=tuple(Planned(id=spec.id, kind=spec.kind, index=spec.index) for spec in planned),
+        spend=Spend(
+            simulated=protocol.arm in ("scripted", "replay"),
+            estimate_usd=expected.usd if expected else None,
+            estimate_source=expected.source if expected else None,
+            max_usd_per_run=protocol.max_usd,
+            ceiling=protocol.ceiling,
+        ),
+        notes=_notes(protocol),
+    )
+
+
+def produce(
+    protocol: Protocol,
+    prices: PriceList,
+    place: Place,
+    *,
+    output: Path,
+    workers: int,
+    watch: Watch,
+    keep: Keep,
+    expected: Expected | None = None,
+    resume: Report | None = None,
+) -> Report:
+    """Run a protocol and write its report to ``output``, run by run.
+
+    Args:
+        resume: a half-written report of the same protocol: its finished runs are kept.
+
+    Raises:
+        UsageError: the report to resume is of another protocol.
+        OutputLost: the report could not be written; the runs are stopped and what there is lies
+            where the message says.
+    """
+    report = blank(protocol, place, expected)
+    if resume is not None:
+        report = _taken_up(report, resume)
+    order = [planned.id for planned in report.planned]
+    wanted = {planned.id for planned in report.missing}
+    images = Images(system=place.system.config_digest, gateway=place.gateway.config_digest)
+    todo = [job for job in jobs(protocol, images, prices) if job.spec.id in wanted]
+    _save(report, output)
+
+    def done(record: RunRecord) -> None:
+        nonlocal report
+        report = _with(report, record, order)
+        _save(report, output)
+
+    run_all(todo, place.sandbox, workers=workers, watch=watch, keep=keep, done=done)
+    report = report.model_copy(update={"finished_at": datetime.now(UTC)})
+    _save(report, output)
+    return report
+
+
+def _with(report: Report, record: RunRecord, order: Sequence[str]) -> Report:
+    runs = tuple(sorted((*report.runs, record), key=lambda run: order.index(run.spec.id)))
+    cost = sum((run.cost_usd for run in runs), Decimal(0))
+    return report.model_copy(
+        update={
+            "runs": runs,
+            "verdict": verdict(report, runs, report.checks_version),
+            "spend": report.spend.model_copy(update={"cost_usd": cost}),
+        }
+    )
+
+
+def _save(report: Report, output: Path) -> None:
+    try:
+        files.save(report, output)
+    except OSError as error:
+        rescue = Path(tempfile.gettempdir()) / f"{output.stem}.rescued.json"
+        try:
+            files.save(report, rescue)
+            where = f"What there is was written to {rescue}."
+        except OSError:
+            where = f"Neither could it be written to {rescue}."
+        raise OutputLost(
+            f"The report cannot be written at {output} any more: {error.strerror or error}.",
+            hint=f"{where} Make room and go on with --resume.",
+        ) from error
+
+
+def _taken_up(report: Report, old: Report) -> Report:
+    """The new report with the finished runs of an old one, when both mean the same protocol."""
+    for field in (
+        "bench_version", "case", "system", "arm", "model", "purposes", "options",
+        "checks_version", "clock", "fixtures", "images", "planned",
+    ):  # fmt: skip
+        if getattr(report, field) != getattr(old, field):
+            raise UsageError(
+                f"The report to resume differs in {field}.",
+                hint="Resume with the options it was started with, or start a new report.",
+            )
+    runs = tuple(run for run in old.runs if run.ending.kind != "interrupted")
+    cost = sum((run.cost_usd for run in runs), Decimal(0))
+    return report.model_copy(
+        update={
+            "started_at": old.started_at,
+            "runs": runs,
+            "verdict": verdict(report, runs, report.checks_version),
+            "spend": report.spend.model_copy(update={"cost_usd": cost}),
+        }
+    )
+
+
+def _clock(protocol: Protocol) -> Clock:
+    days = {note.name: protocol.clock.day(note.day) for note in protocol.case.notes}
+    return Clock(
+        mode=protocol.clock.mode,
+        days={step_name(name): day.isoformat() for name, day in days.items() if day is not None},
+    )
+
+
+def _comparable(protocol: Protocol) -> Comparable:
+    """Everything that sets these runs apart from the published ones."""
+    case = protocol.case
+    why = []
+    off_day = comparable(case, protocol.clock.mode, datetime.now(UTC).date())
+    if off_day is not None:
+        why.append(off_day)
+    if case.variant is not None:
+        why.append(f"The people, places and days are those of the variant {case.variant}.")
+    if protocol.arm != "live":
+        why.append(f"The model's answers are {protocol.arm}, so no model was measured.")
+    if protocol.system.name != "particles":
+        why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
+    if protocol.mixed:
+        why.append("Purposes run on more than one model.")
+    if protocol.clock.mode == "note" and case.end_date_counts:
+        why.append(
+            "Notes are read on their own days, so the trip's end date is stored;"
+            " the published runs read them later and stored none."
+        )
+    if protocol.fault is not None:
+        why.append(f"The scripted model is made wrong on purpose: {protocol.fault.title}.")
+    return Comparable(to=case.published_day.isoformat(), holds=not why, why=tuple(why))
+
+
+def _notes(protocol: Protocol) -> tuple[str, ...]:
+    found = []
+    if protocol.arm == "scripted":
+        found.append(
+            "Every model answer came from a table. This proves the sandbox, the gateway and the"
+            " checks, and says nothing about any model."
+        )
+    if protocol.mixed:
+        found.append(
+            "A mixture of models: "
+            + ", ".join(f"{name} on {model}" for name, model in sorted(protocol.purposes.items()))
+            + "."
+        )
+    return tuple(found)
+
+
+def new_name(protocol: Protocol) -> str:
+    """A file name that tells one report from another, ending in a digest of the moment."""
+    now = datetime.now(UTC)
+    mark = hashlib.sha256(now.isoformat().encode()).hexdigest()[:4]
+    parts = ["trip-vs-move", protocol.case.name, protocol.case.variant, protocol.system.name]
+    parts += [protocol.model, protocol.arm, f"{now:%Y%m%dT%H%M%S}-{mark}"]
+    return "-".join(part for part in parts if part) + ".json"

@@ -1,0 +1,158 @@
+"""A report as tables that fit eighty columns. Everything shown is plain text, never markup."""
+
+from decimal import Decimal
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from runner.model import Outcome, RunRecord
+from runner.reports.schema import Report
+from runner.stats import rate
+from runner.suites.trip_vs_move import Verdict, score
+from runner.suites.trip_vs_move.score import BAR_VERSIONS
+
+_STYLE = {
+    Outcome.PASSED: "green",
+    Outcome.FAILED: "red",
+    Outcome.INCOMPLETE: "yellow",
+    Outcome.INVALID: "magenta",
+    Outcome.ERRORED: "bright_red",
+}
+
+
+def show(report: Report, console: Console) -> None:
+    """Print a report."""
+    console.print(render(report))
+
+
+def render(report: Report) -> RenderableType:
+    """The whole of a report: runs, tallies, what failed, what to know."""
+    parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text(), _tallies(report)]
+    remarks = _remarks(report)
+    if remarks:
+        parts += [Text(), *remarks]
+    return Group(*parts)
+
+
+def _title(report: Report) -> Text:
+    case = report.case.name + (f" ({report.case.variant})" if report.case.variant else "")
+    rule = "" if report.options.get("same_slot_admits", True) else ", --no-same-slot-admits"
+    return Text(
+        f"Trip versus move, {case}: {report.system.name} {report.system.version}\n"
+        f"model {report.model} ({report.arm}), checks version {report.checks_version},"
+        f" clock {report.clock.mode}{rule}"
+    )
+
+
+def _runs(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("run", no_wrap=True)
+    table.add_column("outcome", no_wrap=True)
+    table.add_column("checks", overflow="fold")
+    for name in ("calls", "US$", "s"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for run in report.runs:
+        table.add_row(
+            Text(f"{run.spec.kind} {run.spec.index}"),
+            Text(run.ending.outcome.value, style=_STYLE[run.ending.outcome]),
+            _checks(run, report.checks_version),
+            str(len(run.calls)),
+            dollars(run.cost_usd),
+            f"{run.seconds:.1f}",
+        )
+    for planned in report.missing:
+        table.add_row(
+            Text(f"{planned.kind} {planned.index}"), Text("not run", style="yellow"), "", "", "", ""
+        )
+    return table
+
+
+def _checks(run: RunRecord, version: int) -> Text:
+    result = next((result for result in run.checks if result.version == version), None)
+    if result is None:
+        return Text(run.ending.kind)
+    text = Text()
+    for check in result.checks:
+        text.append(check.id + (" ok  " if check.passed else " NO  "), _check_style(check.passed))
+    if result.reason:
+        text.append(result.reason)
+    return text
+
+
+def _check_style(passed: bool) -> str:
+    return "" if passed else "red"
+
+
+def _tallies(report: Report) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    if report.verdict is None:
+        table.add_row("result", "no run yet")
+        return table
+    for tally in report.verdict.tallies:
+        if tally.planned:
+            table.add_row(tally.kind, Text(_rate(tally.passed, tally.counted, tally.planned)))
+    for version in report.case.checks_versions:
+        if version != report.checks_version:
+            planned = {tally.kind: tally.planned for tally in report.verdict.tallies}
+            other = score(report.case, report.runs, version, planned=planned)
+            table.add_row(f"checks v{version}", Text(_short(other)))
+    bar = {True: "met", False: "not met", None: "none"}[report.verdict.bar_met]
+    table.add_row("bar", Text(f"{bar}. {report.verdict.bar_note}"))
+    spend = report.spend
+    kind = "simulated, at list prices" if spend.simulated else "at list prices"
+    ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
+    table.add_row("cost", f"US${dollars(spend.cost_usd)} ({kind}{ceiling})")
+    return table
+
+
+def _rate(passed: int, counted: int, planned: int) -> str:
+    rest = planned - counted
+    return f"passed {rate(passed, counted)}" + (f", {rest} without a verdict" if rest else "")
+
+
+def _short(verdict: Verdict) -> str:
+    tallies = ", ".join(
+        f"{tally.kind} {tally.passed} of {tally.counted}"
+        for tally in verdict.tallies
+        if tally.planned
+    )
+    if verdict.checks_version not in BAR_VERSIONS:
+        return tallies
+    bar = {True: "bar met", False: "bar not met", None: "no bar"}[verdict.bar_met]
+    return f"{tallies}; {bar}"
+
+
+def _remarks(report: Report) -> list[RenderableType]:
+    remarks: list[RenderableType] = []
+    for run in report.runs:
+        where = f"{run.spec.kind} {run.spec.index}"
+        if run.ending.outcome is not Outcome.PASSED:
+            remarks.append(Text(f"{where}: {run.ending.kind}. {run.ending.detail}"))
+            remarks += [Text(f"    {line}") for line in _broken(run, report.checks_version)]
+        remarks += [Text(f"{where}: {warning}") for warning in run.warnings]
+    remarks += [Text(note) for note in report.notes]
+    if not report.comparable.holds:
+        remarks.append(Text(f"Not comparable with the published runs of {report.comparable.to}:"))
+        remarks += [Text(f"    {why}") for why in report.comparable.why]
+    return remarks
+
+
+def _broken(run: RunRecord, version: int) -> list[str]:
+    result = next((result for result in run.checks if result.version == version), None)
+    if result is None:
+        return []
+    return [
+        f"({check.id}) {evidence}"
+        for check in result.checks
+        if not check.passed
+        for evidence in check.evidence
+    ]
+
+
+def dollars(amount: Decimal) -> str:
+    """US dollars with four digits: a call costs less than a cent."""
+    return f"{amount:.4f}"

@@ -1,0 +1,50 @@
+"""Where runs happen: an engine with the images they need, and a sandbox on it."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner import images
+from runner.model import ImageIdentity, Machine
+from runner.runs import sandbox
+from runner.runs.sandbox._machine import machine
+from runner.runs.sandbox.protocol import Sandbox
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The sandbox, the engine's account of itself, and the images by identity."""
+
+    sandbox: Sandbox
+    machine: Machine
+    system: ImageIdentity
+    gateway: ImageIdentity
+    others: tuple[ImageIdentity, ...] = ()
+    """Images the two are built on."""
+
+
+@contextmanager
+def place(system: str, *, say: Say) -> Iterator[Place]:
+    """Make ready for runs of one system, and leave nothing behind.
+
+    What dead benches left is removed first, and images that are missing are built.
+
+    Args:
+        system: the name of its image.
+        say: told, a line at a time, what takes long.
+
+    Raises:
+        CannotStart: no engine, no image, or no lease.
+    """
+    engine = sandbox.connect()
+    for name in sandbox.reap(engine, sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))):
+        say(f"removed {name}, left by a bench that was killed")
+    base, measured, gateway = (
+        images.ensure(name, progress=say) for name in ("base", system, "bench")
+    )
+    with sandbox.start(engine=engine) as opened:
+        yield Place(opened, machine(engine), measured, gateway, (base,))

@@ -1,0 +1,229 @@
+"""From what the user asks for to the jobs that do it."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+import orjson
+from pydantic import JsonValue
+
+from runner.errors import UsageError
+from runner.faults import Fault
+from runner.gateway.config import GatewayConfig, TableSource
+from runner.model import GatewayRecord, RunSpec, Store
+from runner.paths import fixtures
+from runner.prices import PriceList
+from runner.runs.clock import Clock
+from runner.runs.run import Job, Judgement
+from runner.runs.sandbox.protocol import GatewayBox, SystemBox
+from runner.suites.trip_vs_move import Case, check_all, ending, observe, steps
+from runner.systems.catalog import System
+
+Arm = Literal["scripted", "live", "record", "replay"]
+
+
+DOOR = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080", "ANTHROPIC_API_KEY": "none"}
+"""How a system finds the gateway. The key is no key: the real one never enters its container."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What the user asks for: one case, one system, one model, so many runs of each kind."""
+
+    case: Case
+    system: System
+    arm: Arm
+    model: str
+    runs: Mapping[str, int]
+    """How many runs of each kind, such as ``{"move": 3, "trip-alone": 2}``."""
+    clock: Clock
+    pins: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+    checks_version: int = 0
+    """0 for the newest the case knows."""
+    max_usd: Decimal | None = None
+    ceiling: Literal["reserved", "measured"] = "reserved"
+    step_deadline_s: float = 600.0
+    fault: Fault | None = None
+    """An overlay that makes the scripted model wrong in one way."""
+
+    @property
+    def version(self) -> int:
+        """The version of the checks that the verdict goes by."""
+        return self.checks_version or self.case.checks_version
+
+    @property
+    def purposes(self) -> dict[str, str]:
+        """The model of every purpose the system names."""
+        return {name: self.pins.get(name, self.model) for name in self.system.purposes}
+
+    @property
+    def mixed(self) -> bool:
+        """Whether purposes run on more than one model."""
+        return len(set(self.purposes.values())) > 1
+
+
+def check(protocol: Protocol, prices: PriceList) -> None:
+    """Refuse what cannot be run, before anything is started.
+
+    Raises:
+        UsageError: no run, a purpose the system does not have, a model without a price.
+    """
+    if any(count < 0 for count in protocol.runs.values()):
+        raise UsageError("A number of runs cannot be negative.")
+    if not sum(protocol.runs.values()):
+        raise UsageError(
+            "Zero runs measure nothing.",
+            hint="Give --move-runs or --trip-alone-runs a number above 0.",
+        )
+    protocol.system.settle(protocol.options)
+    unknown = sorted(protocol.pins.keys() - set(protocol.system.purposes))
+    if unknown:
+        raise UsageError(
+            f"{protocol.system.name} has no purpose {', '.join(unknown)}.",
+            hint=f"Its purposes: {', '.join(protocol.system.purposes)}.",
+        )
+    if protocol.max_usd is not None and protocol.max_usd <= 0:
+        raise UsageError("--max-usd must be above 0.")
+    if protocol.fault is not None and protocol.case.name not in protocol.fault.cases:
+        raise UsageError(
+            f"The fault {protocol.fault.name} cannot occur in the case {protocol.case.name}.",
+            hint=f"It occurs in: {', '.join(protocol.fault.cases)}.",
+        )
+    for model in {protocol.model, *protocol.pins.values()}:
+        prices.resolve(model)
+
+
+def specs(protocol: Protocol) -> tuple[RunSpec, ...]:
+    """Every run of a protocol, in the order the report lists them."""
+    case = "-".join(
+        part
+        for part in (
+            protocol.case.name,
+            protocol.case.variant,
+            protocol.fault.name if protocol.fault else None,
+        )
+        if part
+    )
+    return tuple(
+        RunSpec(
+            id=f"{case}-{kind}-{index}",
+            suite="trip-vs-move",
+            case=protocol.case.name,
+            fixture_variant=protocol.case.variant,
+            kind=kind,
+            index=index,
+            system=protocol.system.name,
+            arm=protocol.arm,
+            fault=protocol.fault.name if protocol.fault else None,
+            model=protocol.model,
+            pins=dict(protocol.pins),
+            options=dict(protocol.options),
+            clock=protocol.clock.mode,
+            max_usd=protocol.max_usd,
+            ceiling=protocol.ceiling,
+            step_deadline_s=protocol.step_deadline_s,
+        )
+        for kind, count in protocol.runs.items()
+        for index in range(1, count + 1)
+    )
+
+
+def tables(protocol: Protocol) -> tuple[TableSource, ...]:
+    """The scripted tables that answer for a protocol: a fault's overlay first.
+
+    Raises:
+        UsageError: the system has no scripted answers for the case.
+    """
+    if protocol.arm != "scripted":
+        return ()
+    path = fixtures() / "scripted" / protocol.system.name / f"{protocol.case.script}.toml"
+    if not path.is_file():
+        raise UsageError(
+            f"There are no scripted answers of {protocol.system.name} for {protocol.case.name}.",
+            hint=f"They would be at {path}.",
+        )
+    base = path.read_text(encoding="utf-8")
+    found = [_table(f"{protocol.system.name}/{path.name}", base)]
+    if protocol.fault is not None:
+        found.insert(
+            0,
+            _table(f"faults/{protocol.fault.name}.toml", protocol.fault.table(protocol.case.name)),
+        )
+    return tuple(found)
+
+
+def _table(name: str, content: str) -> TableSource:
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return TableSource(name=name, sha256=digest, content=content)
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """What the two containers of a run are started from: ids, never tags that drift."""
+
+    system: str
+    gateway: str
+
+
+def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ...]:
+    """A job for every run of a protocol."""
+    sources = tables(protocol)
+    used = {name: prices.resolve(name) for name in {protocol.model, *protocol.pins.values()}}
+    record = GatewayRecord(
+        arm=protocol.arm,
+        network="none" if protocol.arm in ("scripted", "replay") else "bridge",
+        tables={source.name: source.sha256 for source in sources},
+        prices={name: price.rates() for name, price in used.items()},
+        prices_source=f"{prices.source} ({prices.read})",
+    )
+    settings: dict[str, Any] = {
+        "model": protocol.model,
+        "pins": dict(protocol.pins),
+        "options": dict(protocol.options),
+    }
+    system = SystemBox(
+        image=images.system, env={**DOOR, "BENCH_SETTINGS": orjson.dumps(settings).decode()}
+    )
+
+    def job(spec: RunSpec) -> Job:
+        config = GatewayConfig(
+            run=spec.id,
+            arm=spec.arm,
+            wire=protocol.system.wire,
+            tables=sources,
+            names=dict(protocol.case.names),
+            model=spec.model,
+            pins=dict(spec.pins),
+            prices=used,
+            aliases=dict(prices.aliases),
+            max_usd=spec.max_usd,
+            ceiling=spec.ceiling,
+        )
+
+        def judge(stores: Mapping[str, Store]) -> Judgement:
+            results = check_all(protocol.case, spec.kind, stores)
+            return Judgement(
+                checks=results,
+                observations=observe(protocol.case, spec.kind, stores),
+                ending=ending(results, protocol.version),
+            )
+
+        return Job(
+            spec=spec,
+            steps=steps(protocol.case, spec.kind),
+            clock=protocol.clock,
+            system=system,
+            gateway=GatewayBox(
+                image=images.gateway,
+                network=record.network,
+                first_line=config.model_dump_json().encode() + b"\n",
+            ),
+            gateway_record=record,
+            read=protocol.system.read,
+            judge=judge,
+        )
+
+    return tuple(job(spec) for spec in specs(protocol))
