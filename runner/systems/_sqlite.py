@@ -84,7 +84,8 @@ class Snapshot:
         """
         try:
             found = self._connection.execute(question).fetchmany(MAX_ROWS + 1)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # A damaged schema is quoted in SQLite's own message, bytes and all.
             raise _typed(error) from error
         if len(found) > MAX_ROWS:
             raise HostileSnapshot(f"The store has more than {MAX_ROWS} rows of a kind.")
@@ -166,7 +167,7 @@ def _only_reading(action: int, *_about: str | None) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
-def _typed(error: sqlite3.Error) -> HostileSnapshot | UnreadableStore:
+def _typed(error: Exception) -> HostileSnapshot | UnreadableStore:
     message = str(error)
     if "interrupted" in message:
         return HostileSnapshot(f"The store took longer than {MAX_SECONDS:.0f} s to read.")

@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -58,7 +59,9 @@ Script = Callable[[Asked], Reply]
 class Provider:
     """Serves in a thread of its own until closed; ``script`` decides every reply."""
 
-    def __init__(self) -> None:
+    def __init__(self, socket: Path | None = None) -> None:
+        """Serve on a Unix socket where one is given, else on a port of the machine's choice."""
+        self._socket = socket
         self.script: Script = lambda asked: Failure(500)
         self.asked: list[Asked] = []
         self.hold: Callable[[Asked], bool] = lambda asked: False
@@ -105,8 +108,10 @@ class Provider:
         app.router.add_post("/v1/messages", self._messages)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
+        if self._socket is not None:
+            await web.UnixSite(self._runner, self._socket).start()
+            return
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
 
     async def _messages(self, request: web.Request) -> web.StreamResponse:

@@ -201,6 +201,23 @@ def test_a_candidate_left_unanswered_fails_the_consolidation(
     assert provider.tasks() == ["reanchor", "reanchor"]
 
 
+def test_what_has_nothing_in_common_with_what_was_retired_is_not_asked_about(
+    provider: Provider, store: Store, judge: MakeJudge
+) -> None:
+    far, near = "Marta plays the cello.", "Marta was born in Porto."
+    world = replace(
+        READER,
+        extracted={
+            "n1.md": [said("The user lives in Porto."), said(far, "Marta"), said(near, "Marta")],
+            "n2.md": [said(MOVED)],
+        },
+    )
+    fill(store, judge(), provider, world)
+    run(store, judge())
+    (reanchor,) = provider.asked
+    assert [c["text"] for c in reanchor.document["candidates"]] == [near]
+
+
 def test_two_winners_are_examined_one_after_the_other(
     provider: Provider, store: Store, judge: MakeJudge
 ) -> None:

@@ -56,7 +56,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) STRICT
         """,
         "CREATE INDEX claims_by_status ON claims (status, seq)",
-        "CREATE INDEX claims_unexamined ON claims (retired_by) WHERE examined_at IS NULL",
+        """
+        CREATE INDEX claims_unexamined ON claims (retired_by)
+            WHERE reason = 'SUPERSEDED_BY_UPDATE' AND examined_at IS NULL
+        """,
         """
         CREATE TABLE claim_sources (
             claim_id TEXT NOT NULL REFERENCES claims (id),

@@ -168,20 +168,20 @@ class Store:
 
     def _claims(self, where: str, *values: str) -> tuple[Claim, ...]:
         # ``where`` is one of the constants above, never a value.
-        rows = self._db.execute(f"SELECT * FROM claims {where} ORDER BY seq", values).fetchall()  # noqa: S608
-        sources: dict[str, list[str]] = {}
-        for link in self._db.execute(
-            "SELECT claim_id, note FROM claim_sources JOIN notes ON notes.name = note"
-            " ORDER BY notes.seq"
-        ):
-            sources.setdefault(link["claim_id"], []).append(link["note"])
+        rows = self._db.execute(
+            "SELECT *, (SELECT json_group_array(note) FROM"  # noqa: S608
+            " (SELECT note FROM claim_sources JOIN notes ON notes.name = note"
+            " WHERE claim_id = claims.id ORDER BY notes.seq)) AS sources"
+            f" FROM claims {where} ORDER BY seq",
+            values,
+        )
         return tuple(
             Claim(
                 id=row["id"],
                 text=row["text"],
                 subject=row["subject"],
                 day=row["day"],
-                sources=tuple(sources.get(row["id"], ())),
+                sources=tuple(json.loads(row["sources"])),
                 asserted_at=row["asserted_at"],
                 valid_until=row["valid_until"],
                 restatement=bool(row["restatement"]),

@@ -164,6 +164,12 @@ def test_a_snapshot_in_wal_mode_is_read_as_far_as_its_own_file_goes(spoil: Spoil
         ("UPDATE claims SET asserted_at = '2026' WHERE id = 'week'", "asserted_at"),
         ("UPDATE claims SET restatement = 7 WHERE id = 'week'", "restatement is neither 0 nor 1"),
         ("UPDATE claims SET text = CAST(x'ff' AS TEXT) WHERE id = 'week'", "text is no text"),
+        ("UPDATE notes SET name = CAST(x'ff' AS TEXT) WHERE name = 'b.md'", "a note: name is no"),
+        (
+            "UPDATE claim_sources SET note = CAST(x'ff' AS TEXT) WHERE claim_id = 'move'",
+            "a source: note is no text",
+        ),
+        ("UPDATE claims SET asserted_at = '2026-09-01T12:00:00' WHERE id = 'week'", "no time zone"),
         ("UPDATE events SET payload = '[]' WHERE seq = 3", "the payload is no JSON object"),
         ("UPDATE events SET payload = '{\"a\": NaN}'", "NaN is not JSON"),
         ("UPDATE events SET payload = '{' WHERE seq = 3", "the payload is not JSON"),
@@ -282,8 +288,12 @@ def test_a_file_that_is_no_database_is_unreadable(tmp_path: Path, content: bytes
 
 def test_a_database_cut_short_or_scribbled_on_never_gets_past_the_types(folder: Path) -> None:
     whole = (folder / FILE).read_bytes()
-    for spot in range(0, len(whole), 997):
-        for damaged in (whole[:spot], whole[:spot] + b"\xa5" * 64 + whole[spot + 64 :]):
+    for spot in range(0, len(whole), 499):
+        for damaged in (
+            whole[:spot],
+            whole[:spot] + b"\xa5" * 64 + whole[spot + 64 :],
+            whole[:spot] + bytes([whole[spot] ^ 0xFF]) + whole[spot + 1 :],
+        ):
             (folder / FILE).write_bytes(damaged)
             try:
                 read(folder)
