@@ -25,6 +25,7 @@ PACKAGES = "debian-packages:"
 PROBE_S = 3.0
 _CHOICES = ("auto", "registry", "packages")
 _DEADLINE_S = 900.0
+_NAME = "debian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,8 @@ def obtain(address: Address, progress: Progress) -> Debian:
                 f"No registry gave {image} within {PROBE_S:g} s.",
                 hint="BENCH_DEBIAN=packages builds it from Debian packages.",
             )
-        progress("no image registry answers: building Debian from its packages")
-    return _from_packages(address, progress)
+        progress("no image registry answers: taking Debian from its packages")
+    return held() or _from_packages(address, progress)
 
 
 def ask_registry(image: str, timeout_s: float = PROBE_S) -> str | None:
@@ -81,6 +82,32 @@ def ask_registry(image: str, timeout_s: float = PROBE_S) -> str | None:
     return digest
 
 
+def held() -> Debian | None:
+    """A Debian that was made here from packages before, in the way it would be made now."""
+    client = engine_api.connect()
+    try:
+        wanted = [f"{labels.NAME}={_NAME}", f"{labels.SOURCE}={_way()}"]
+        found = client.api.images(filters={"label": wanted})
+    finally:
+        client.close()
+    named = [one for one in found if one["RepoTags"]]
+    if not named:
+        return None
+    newest = max(named, key=lambda one: one["Created"])
+    return Debian(newest["RepoTags"][0], newest["Labels"][labels.BASE])
+
+
+def _way() -> str:
+    """A digest of how Debian is made; of what is made the packages decide, and their day."""
+    folder = paths.images() / _source.BASE
+    parts = [(folder / name).read_bytes() for name in ("make-debian", "debian.env")]
+    return hashlib.sha256(b"\0".join([*parts, _mirror().encode()])).hexdigest()
+
+
+def _mirror() -> str:
+    return os.environ.get("BENCH_DEBIAN_MIRROR", "")
+
+
 def _from_packages(address: Address, progress: Progress) -> Debian:
     if lacking := missing():
         raise CannotStart(
@@ -96,7 +123,7 @@ def _from_packages(address: Address, progress: Progress) -> Debian:
         with archive.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         origin = f"{PACKAGES}{suite}@sha256:{digest}"
-        reference = f"memory-bench/debian:{digest[:12]}"
+        reference = f"memory-bench/{_NAME}:{digest[:12]}"
         progress(f"handing them to the engine as {reference}")
         _import(address, archive, reference, origin)
     return Debian(reference, origin)
@@ -113,7 +140,7 @@ def missing() -> str:
 
 def _make(archive: Path) -> None:
     command = [str(paths.images() / _source.BASE / "make-debian")]
-    if mirror := os.environ.get("BENCH_DEBIAN_MIRROR"):
+    if mirror := _mirror():
         command.append(mirror)
     with archive.open("wb") as out:
         done = _run(command, out)
@@ -127,7 +154,8 @@ def _make(archive: Path) -> None:
 
 def _import(address: Address, archive: Path, reference: str, origin: str) -> None:
     command = ["docker", "import"]
-    for key, value in ((labels.NAME, "debian"), (labels.BASE, origin)):
+    marks = {labels.NAME: _NAME, labels.BASE: origin, labels.SOURCE: _way()}
+    for key, value in marks.items():
         command += ["--change", f"LABEL {key}={value}"]
     command += [str(archive), reference]
     done = _run(command, subprocess.DEVNULL, cli_environment(address))

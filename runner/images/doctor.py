@@ -221,6 +221,8 @@ def _obtainable() -> Finding:
     image = _source.settings()["DEBIAN_IMAGE"]
     if _debian.ask_registry(image):
         return Finding("ok", what, f"not built yet; a registry answers and has {image}")
+    if debian := _debian.held():
+        return Finding("ok", what, f"not built yet; {debian.reference} is here to build it on")
     if missing := _debian.missing():
         return Finding(
             "problem",

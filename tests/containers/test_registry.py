@@ -190,3 +190,30 @@ def test_without_registry_and_mmdebstrap_it_says_what_to_do(
     assert "scripts/bench" in caught.value.hint
     problems = [one for one in doctor.examine() if one.level == "problem"]
     assert "base image" in {one.what for one in problems}
+
+
+def test_a_debian_made_here_before_serves_again_without_mmdebstrap(
+    checkout: Path, silent: str, client: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_DEBIAN", "packages")
+    if _debian.held() is None:
+        # The base here came from a registry: one is made for this test, and stays for the next.
+        lines: list[str] = []
+        _debian.obtain(engine_api.find()[1], lines.append)
+        assert any("collecting" in line for line in lines)
+    here = _debian.held()
+    assert here is not None
+    tools = checkout / "tools"
+    tools.mkdir()
+    docker_command = shutil.which("docker")
+    assert docker_command is not None
+    (tools / "docker").symlink_to(docker_command)
+    monkeypatch.setenv("PATH", str(tools))
+    found = ensure("base", client=client)
+    try:
+        assert found.base == here.origin
+        assert found.layers[0] == "sha256:" + here.origin.split("sha256:")[1]
+    finally:
+        client.api.remove_image(found.name, force=True)
+    pin(checkout, silent)
+    assert _debian.held() is None
