@@ -1,9 +1,11 @@
 """A report as tables that fit eighty columns. Everything shown is plain text, never markup."""
 
+import re
 from decimal import Decimal
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -70,19 +72,19 @@ def _runs(report: Report) -> Table:
 
 
 def _checks(run: RunRecord, version: int) -> Text:
+    """Which checks hold and which are broken; the kind of ending where none was made."""
     result = next((result for result in run.checks if result.version == version), None)
     if result is None:
         return Text(run.ending.kind)
+    broken = [check.id for check in result.checks if not check.passed]
+    holding = [check.id for check in result.checks if check.passed]
     text = Text()
-    for check in result.checks:
-        text.append(check.id + (" ok  " if check.passed else " NO  "), _check_style(check.passed))
-    if result.reason:
-        text.append(result.reason)
+    if broken:
+        text.append(f"broken: {', '.join(broken)}", "red")
+        text.append("; " if holding else "")
+    if holding:
+        text.append(f"hold: {', '.join(holding)}")
     return text
-
-
-def _check_style(passed: bool) -> str:
-    return "" if passed else "red"
 
 
 def _tallies(report: Report) -> Table:
@@ -127,30 +129,39 @@ def _short(verdict: Verdict) -> str:
 
 
 def _remarks(report: Report) -> list[RenderableType]:
-    remarks: list[RenderableType] = []
+    lines: dict[str, list[str]] = {}
     for run in report.runs:
-        where = f"{run.spec.kind} {run.spec.index}"
-        if run.ending.outcome is not Outcome.PASSED:
-            remarks.append(Text(f"{where}: {run.ending.kind}. {run.ending.detail}"))
-            remarks += [Text(f"    {line}") for line in _broken(run, report.checks_version)]
-        remarks += [Text(f"{where}: {warning}") for warning in run.warnings]
-    remarks += [Text(note) for note in report.notes]
+        # Runs that went alike are told of once.
+        for line in _told(run, report.checks_version):
+            lines.setdefault(line, []).append(f"{run.spec.kind} {run.spec.index}")
+    remarks = [_bullet(f"{', '.join(runs)}: {line}") for line, runs in lines.items()]
+    remarks += [_bullet(note) for note in report.notes]
     if not report.comparable.holds:
-        remarks.append(Text(f"Not comparable with the published runs of {report.comparable.to}:"))
-        remarks += [Text(f"    {why}") for why in report.comparable.why]
-    return remarks
+        remarks.append(_bullet(f"Not comparable with the published runs ({report.comparable.to}):"))
+        remarks += [_bullet(why, indent=4) for why in report.comparable.why]
+    return list(remarks)
 
 
-def _broken(run: RunRecord, version: int) -> list[str]:
-    result = next((result for result in run.checks if result.version == version), None)
-    if result is None:
-        return []
-    return [
-        f"({check.id}) {evidence}"
-        for check in result.checks
-        if not check.passed
-        for evidence in check.evidence
-    ]
+def _bullet(text: str, indent: int = 0) -> Padding:
+    return Padding(Text(text), (0, 0, 0, indent))
+
+
+def _told(run: RunRecord, version: int) -> list[str]:
+    """What there is to say of one run, a sentence each."""
+    told = list(run.warnings)
+    if run.ending.outcome in (Outcome.PASSED, Outcome.FAILED):
+        result = next(result for result in run.checks if result.version == version)
+        for check in result.checks:
+            if not check.passed:
+                why = "; ".join(_ID.sub("", evidence) for evidence in check.evidence)
+                told.append(f"({check.id}) {check.title}: broken" + (f" by {why}" if why else ""))
+    else:
+        told.append(f"{run.ending.kind}. {run.ending.detail}")
+    return told
+
+
+_ID = re.compile(r" \([0-9a-f-]{36}\)$")
+"""The claim's id, which the report holds and a terminal has no room for."""
 
 
 def dollars(amount: Decimal) -> str:
