@@ -1,6 +1,7 @@
 """Looking at a container from inside: probes are sent there, run beside the driver, and report."""
 
 import contextlib
+import ipaddress
 import itertools
 import json
 import socket
@@ -122,8 +123,10 @@ def host_addresses(engine: Engine) -> tuple[str, ...]:
     found: set[str] = set()
     for network in engine.call("GET", "/networks") or ():
         for pool in (network.get("IPAM") or {}).get("Config") or ():
-            if gateway := pool.get("Gateway"):
-                found.add(gateway.split("/")[0])
+            with contextlib.suppress(KeyError, ValueError, IndexError):
+                # The default bridge does not always say: then it has the first address.
+                subnet = ipaddress.ip_network(pool["Subnet"])
+                found.add((pool.get("Gateway") or str(subnet[1])).split("/")[0])
     found.update(_own_addresses())
     return tuple(sorted(found))
 

@@ -96,7 +96,7 @@ def fork(count, **_):
 def fill(path, megabytes, **_):
     written = 0
     try:
-        with open(path, "wb", buffering=0) as file:
+        with pathlib.Path(path).open("wb", buffering=0) as file:
             for _ in range(megabytes):
                 written += file.write(b"\0" * 1024 * 1024)
     except OSError as caught:
