@@ -3,7 +3,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_engine import replies
 from memory_engine.errors import UnparseableReply
@@ -26,6 +26,7 @@ extracted = st.lists(
 prose = st.text("abc .,:;!-'\"\n", max_size=60)
 
 
+@settings(deadline=None)
 @given(extracted, prose, prose, st.booleans())
 def test_prose_and_a_fence_around_the_json_are_forgiven(
     items: list[dict[str, Any]], before: str, after: str, fenced: bool
@@ -37,6 +38,7 @@ def test_prose_and_a_fence_around_the_json_are_forgiven(
     assert len(plain) <= len(items)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (
@@ -59,6 +61,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.fixed_dictionaries(
         {

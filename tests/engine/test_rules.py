@@ -1,7 +1,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_engine import rules
 from memory_engine.rules import Reading
@@ -39,6 +39,7 @@ readings = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(readings, st.none() | readings)
 def test_a_change_is_settled_only_by_two_readings_that_see_it(
     first: Reading, second: Reading | None
@@ -110,11 +111,13 @@ def test_what_is_current_or_merely_old_carries_none(text: str) -> None:
     assert not rules.has_past_value_marker(text)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_the_marker_is_read_off_any_text(text: str) -> None:
     assert rules.has_past_value_marker(text) in (True, False)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["used to", "previously", "former"]), st.text("abc .,", max_size=30))
 def test_case_and_surroundings_do_not_hide_a_marker(marker: str, around: str) -> None:
     assert rules.has_past_value_marker(f"{around} {marker.upper()} {around}")

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_engine.words import content_words, proper_names, share, subject_key
 
@@ -22,6 +22,7 @@ def test_a_possessive_names_the_same_thing() -> None:
     assert not share(["The user is in it."], "The user was on it.")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_sharing_goes_both_ways(one: str, other: str) -> None:
     assert share([one], other) == share([other], one)

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_engine import prompts, replies
 from memory_engine.settings import PURPOSES
@@ -92,6 +92,7 @@ json_objects = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(json_objects)
 def test_the_canonical_form_does_not_know_the_order_of_keys(extra: dict[str, Any]) -> None:
     headers = {"x-memory-purpose": "update"}
