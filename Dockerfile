@@ -50,7 +50,8 @@ RUN --mount=type=bind,from=uv,source=/opt/uv,target=/dev/uv \
     bench-seal /opt/memory-bench/venv
 ENV PATH=/opt/memory-bench/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     PYTHONDONTWRITEBYTECODE=1 \
-    BENCH_ROOT=/opt/memory-bench
+    BENCH_ROOT=/opt/memory-bench \
+    BENCH_RESULTS=/results
 WORKDIR /results
 ENTRYPOINT ["tini", "--"]
 CMD ["bench"]

@@ -127,10 +127,40 @@ def test_nothing_is_left_but_the_volume_that_benches_share(client: docker.Docker
 
 
 def test_the_arguments_are_those_of_bench() -> None:
-    done = compose("run", "--rm", "--no-TTY", "bench", "--help")
+    done = compose("run", "--rm", "--no-TTY", "bench", "trip-vs-move", "--help")
     assert done.returncode == 0, done.stderr
     for option in ("--arm", "--estimate", "--max-usd"):
         assert option in done.stdout
+
+
+def scripted(results: Path, *arguments: str) -> None:
+    """One short run of each kind, with another folder in place of ./results."""
+    other = results.with_name("other.yaml")
+    bound = {"volumes": [f"{results}:/results"]}
+    other.write_text(json.dumps({"services": {"bench": bound}}))
+    files = ("--file=compose.yaml", f"--file={other}")
+    few = ("--arm=scripted", "--move-runs=1", "--trip-alone-runs=1")
+    done = compose(*files, "run", "--rm", "--no-TTY", "bench", *few, *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_report_belongs_to_the_owner_of_the_folder(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    os.chown(results, 1234, 4321)
+    scripted(results, "--output=in/one.json")
+    report = results / "in/one.json"
+    runs = json.loads(report.read_bytes())["runs"]
+    assert [run["ending"]["outcome"] for run in runs] == ["passed", "passed"]
+    for made in (report, report.parent):
+        assert (made.stat().st_uid, made.stat().st_gid) == (1234, 4321)
+
+
+def test_a_report_without_a_name_lies_in_results_itself(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    results.mkdir()
+    scripted(results)
+    assert [file.suffix for file in results.iterdir()] == [".json"]
 
 
 def test_the_estimate_needs_no_key_and_starts_nothing() -> None:
