@@ -1,5 +1,5 @@
 """What a person types: parse, ask, call, print."""
 
-from runner.commands._app import main
+from runner.commands._app import main, names
 
-__all__ = ["main"]
+__all__ = ["main", "names"]

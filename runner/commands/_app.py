@@ -65,6 +65,11 @@ def _root(
     """Holds what belongs to no command."""
 
 
+def names() -> tuple[str, ...]:
+    """Every command, in the order the help lists them."""
+    return tuple(str(command.name) for command in app.registered_commands)
+
+
 def main() -> NoReturn:
     """Entry point of ``bench``."""
     signal.signal(signal.SIGTERM, _terminate)
