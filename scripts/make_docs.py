@@ -4,23 +4,23 @@
 .venv/bin/python scripts/make_docs.py --check   says what is out of date; exits with 1
 """
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
-from runner.commands import names
+from typer.testing import CliRunner
+
+from runner.commands import app, names
 
 ROOT = Path(__file__).resolve().parent.parent
-ENV = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+TERMINAL = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
 
 def bench(*arguments: str) -> str:
     """What one command prints."""
-    command = [sys.executable, "-c", "from runner.commands import main; main()", *arguments]
-    return subprocess.run(
-        command, env=ENV, cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
+    done = CliRunner(env=TERMINAL).invoke(app, arguments, prog_name="bench")
+    if done.exit_code:
+        raise SystemExit(f"bench {' '.join(arguments)} failed: {done.output}")
+    return done.stdout
 
 
 def commands() -> str:
