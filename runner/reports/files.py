@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from runner.errors import AlteredReport, CannotStart, UsageError
 from runner.reports import integrity
 from runner.reports.schema import REPORT_VERSION, Report
+from runner.runs.disk import give_to_owner, make_folder, try_out
 
 
 def save(report: Report, path: Path) -> None:
@@ -45,51 +46,28 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise
 
 
-def give_to_owner(path: Path) -> None:
-    """Hand a path to the owner of its folder; only root can, and only root needs to."""
-    owner = path.parent.stat()
-    if os.geteuid() == 0:
-        os.chown(path, owner.st_uid, owner.st_gid)
-
-
 def prepare(path: Path, *, resume: bool) -> None:
     """Find out before anything starts whether a report can be written at ``path``.
 
     Raises:
-        CannotStart: when the folder cannot be made or written.
+        CannotStart: when the folder cannot be made or written, or ``path`` cannot be a file.
         UsageError: when a file is there already and the run is not to be resumed.
     """
-    if path.exists() and not resume:
-        raise UsageError(
-            f"{path} exists already.",
-            hint="Choose another --output, or add --resume to finish a half-written report.",
-        )
     try:
+        if path.exists() and not resume:
+            raise UsageError(
+                f"{path} exists already.",
+                hint="Choose another --output, or add --resume to finish a half-written report.",
+            )
         make_folder(path.parent)
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder")
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            os.write(handle, b" " * 4096)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-            Path(name).unlink()
+        try_out(path.parent)
     except OSError as error:
         raise CannotStart(
             f"A report cannot be written at {path}: {error.strerror or error}.",
             hint="Nothing was started. Choose a writable --output with room on its disk.",
         ) from error
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder and its parents, each owned like the folder it lies in."""
-    missing = [folder, *folder.parents]
-    for path in reversed(missing[: next(i for i, p in enumerate(missing) if p.exists())]):
-        path.mkdir(exist_ok=True)
-        give_to_owner(path)
-    if not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is no folder")
 
 
 def load(path: Path) -> Report:
@@ -133,6 +111,8 @@ def load(path: Path) -> Report:
 def _check_runs(report: Report, path: Path) -> None:
     """Refuse a report whose runs are not the runs it planned, each once, on its own settings."""
     planned = {item.id: item for item in report.planned}
+    if len(planned) != len(report.planned):
+        raise AlteredReport(f"{path}: planned names a run twice.")
     seen: set[str] = set()
     for number, run in enumerate(report.runs):
         where = f"{path}: runs[{number}]"
@@ -143,14 +123,19 @@ def _check_runs(report: Report, path: Path) -> None:
         item = planned.get(spec.id)
         if item is None or (item.kind, item.index) != (spec.kind, spec.index):
             raise AlteredReport(f"{where} ({spec.id}) is not a run the protocol planned.")
+        purposes = {name: spec.pins.get(name, spec.model) for name in report.purposes}
         same = {
+            "suite": (spec.suite, report.suite),
             "case": (spec.case, report.case.name),
             "fixture_variant": (spec.fixture_variant, report.case.variant),
             "arm": (spec.arm, report.arm),
             "model": (spec.model, report.model),
+            "pins": (purposes, report.purposes),
             "system": (spec.system, report.system.name),
             "options": (spec.options, report.options),
             "clock": (spec.clock, report.clock.mode),
+            "max_usd": (spec.max_usd, report.spend.max_usd_per_run),
+            "ceiling": (spec.ceiling, report.spend.ceiling),
         }
         for field, (ours, theirs) in same.items():
             if ours != theirs:

@@ -29,10 +29,11 @@ def digests(document: Mapping[str, Any]) -> dict[str, str]:
     for name, value in document.items():
         if name == OWN_FIELD:
             continue
-        if name == "runs":
+        if name == "runs" and isinstance(value, list):
             found["runs.length"] = sha256(canonical(len(value)))
             for number, run in enumerate(value):
-                for part, content in run.items():
+                parts = run.items() if isinstance(run, dict) else {"": run}.items()
+                for part, content in parts:
                     found[f"runs[{number}].{part}"] = sha256(canonical(content))
         else:
             found[name] = sha256(canonical(value))

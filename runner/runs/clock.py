@@ -57,7 +57,7 @@ class Clock:
         Args:
             note_day: the day the suite gives the step.
             now: the wall clock, aware, in UTC.
-            not_before: what the system last read off its own clock.
+            not_before: what the system's clock shows now; none before the first step.
         """
         day = self.day(note_day)
         if day is None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import orjson
 
+from runner.errors import CannotStart
 from runner.model import RunRecord
+from runner.runs.disk import give_to_owner, make_folder, try_out
 from runner.runs.sandbox.snapshot import Snapshot
 
 
@@ -15,24 +17,54 @@ class Keep:
 
     folder: Path | None
 
+    def prepare(self) -> None:
+        """Find out before anything starts whether the folder can be written.
+
+        Raises:
+            CannotStart: when it cannot.
+        """
+        if self.folder is None:
+            return
+        try:
+            make_folder(self.folder)
+            try_out(self.folder)
+        except OSError as error:
+            raise CannotStart(
+                f"Nothing can be kept in {self.folder}: {error.strerror or error}.",
+                hint="Nothing was started. Choose a writable folder for --keep.",
+            ) from error
+
     def snapshot(self, run_id: str, snapshot: Snapshot) -> None:
-        """Store a snapshot under its content digest, once however often it is seen."""
+        """Store a snapshot under its content digest, once however often it is seen.
+
+        Raises:
+            OSError: when it cannot be written.
+        """
         if self.folder is None:
             return
         blob = self.folder / "snapshots" / f"{snapshot.sha256}.tar"
-        blob.parent.mkdir(parents=True, exist_ok=True)
         if not blob.exists():
+            make_folder(blob.parent)
             part = blob.with_suffix(f".{run_id}.part")
             part.write_bytes(snapshot.archive)
+            give_to_owner(part)
             part.replace(blob)
 
     def record(self, record: RunRecord, *, log: str) -> None:
-        """Store a run's ledger lines and the system's log."""
+        """Store a run's ledger lines and the system's log.
+
+        Raises:
+            OSError: when they cannot be written.
+        """
         if self.folder is None:
             return
         folder = self.folder / "runs" / record.spec.id
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         lines = [orjson.dumps(call.model_dump(mode="json")) for call in record.calls]
-        (folder / "calls.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-        (folder / "system.log").write_text(log, encoding="utf-8")
-        (folder / "record.json").write_bytes(orjson.dumps(record.model_dump(mode="json")))
+        for name, content in (
+            ("calls.jsonl", b"".join(line + b"\n" for line in lines)),
+            ("system.log", log.encode()),
+            ("record.json", orjson.dumps(record.model_dump(mode="json"))),
+        ):
+            (folder / name).write_bytes(content)
+            give_to_owner(folder / name)

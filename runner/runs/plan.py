@@ -16,13 +16,14 @@ from runner.model import GatewayRecord, RunSpec, Store
 from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.clock import Clock
-from runner.runs.run import Job, Judgement
+from runner.runs.job import Job, Judgement
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
 from runner.suites.trip_vs_move import Case, check_all, ending, observe, steps
 from runner.systems.catalog import System
 
 Arm = Literal["scripted", "live", "record", "replay"]
 
+LONGEST_STEP_S = 86_400.0
 
 DOOR = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080", "ANTHROPIC_API_KEY": "none"}
 """How a system finds the gateway. The key is no key: the real one never enters its container."""
@@ -69,7 +70,8 @@ def check(protocol: Protocol, prices: PriceList) -> None:
     """Refuse what cannot be run, before anything is started.
 
     Raises:
-        UsageError: no run, a purpose the system does not have, a model without a price.
+        UsageError: no run, a purpose the system does not have, a model without a price, a
+            bound that bounds nothing.
     """
     if any(count < 0 for count in protocol.runs.values()):
         raise UsageError("A number of runs cannot be negative.")
@@ -85,8 +87,11 @@ def check(protocol: Protocol, prices: PriceList) -> None:
             f"{protocol.system.name} has no purpose {', '.join(unknown)}.",
             hint=f"Its purposes: {', '.join(protocol.system.purposes)}.",
         )
-    if protocol.max_usd is not None and protocol.max_usd <= 0:
-        raise UsageError("--max-usd must be above 0.")
+    ceiling = protocol.max_usd
+    if ceiling is not None and not (ceiling.is_finite() and ceiling > 0):
+        raise UsageError("--max-usd must be above 0, in US dollars.")
+    if not 0 < protocol.step_deadline_s <= LONGEST_STEP_S:
+        raise UsageError(f"--step-deadline must be above 0 and at most {LONGEST_STEP_S:g} s.")
     if protocol.fault is not None and protocol.case.name not in protocol.fault.cases:
         raise UsageError(
             f"The fault {protocol.fault.name} cannot occur in the case {protocol.case.name}.",

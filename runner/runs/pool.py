@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from runner.model import RunRecord
+from runner.runs.job import Job
 from runner.runs.keep import Keep
-from runner.runs.run import Attempt, Job
+from runner.runs.run import Attempt
 from runner.runs.sandbox.protocol import Sandbox
 from runner.runs.watch import Watch
 
@@ -26,7 +27,8 @@ def run_all(
 
     ``done`` is called in the caller's thread. When it raises, or the caller is interrupted, the
     runs under way are cancelled, their records are still handed over where they come in time, and
-    the exception goes on.
+    the exception goes on. The record that was being handed over then is handed over once more, so
+    ``done`` has to bear the same record twice.
 
     Jobs with the most steps start first, so that the last lane to finish is a short one.
     """
@@ -35,9 +37,10 @@ def run_all(
     futures = {pool.submit(attempt.run) for attempt in attempts}
     try:
         while futures:
-            ready, futures = wait(futures, return_when=FIRST_COMPLETED)
+            ready, _ = wait(futures, return_when=FIRST_COMPLETED)
             for future in ready:
                 done(future.result())
+                futures.remove(future)
     except BaseException:
         _stop(attempts, futures, done)
         raise

@@ -6,35 +6,28 @@ measured until then stays in it.
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from runner.errors import BenchError, DriverError
 from runner.model import (
     Call,
-    CheckResult,
     Ending,
     Escape,
-    GatewayRecord,
     Limit,
-    Observation,
     Outcome,
     RunRecord,
-    RunSpec,
     SnapshotRecord,
     Step,
     StepRecord,
-    Store,
 )
-from runner.runs.clock import Clock
 from runner.runs.endings import Ended, ending_of, interrupted
+from runner.runs.job import Job, Judgement
 from runner.runs.keep import Keep
-from runner.runs.sandbox.protocol import Box, GatewayBox, Sandbox, SystemBox
+from runner.runs.sandbox.protocol import Box, Sandbox
 from runner.runs.snapshots import read_snapshot
 from runner.runs.watch import Watch
 
@@ -44,31 +37,6 @@ DESCRIBE_DEADLINE_S = 60.0
 SETTLE_DEADLINE_S = 30.0
 SNAPSHOT_BYTES = 512 << 20
 LOG_TAIL_CHARS = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a suite makes of a run's stores."""
-
-    checks: tuple[CheckResult, ...]
-    observations: tuple[Observation, ...]
-    ending: Ending
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A run with everything it needs: no step of it looks anything up elsewhere."""
-
-    spec: RunSpec
-    steps: tuple[Step, ...]
-    clock: Clock
-    system: SystemBox
-    gateway: GatewayBox
-    gateway_record: GatewayRecord
-    read: Callable[[Path], Store]
-    """The system's reader."""
-    judge: Callable[[Mapping[str, Store]], Judgement]
-    """The suite's checks; given stores by step name."""
 
 
 class Attempt:
@@ -89,7 +57,7 @@ class Attempt:
         self._limits: tuple[Limit, ...] = ()
         self._warnings: list[str] = []
         self._describe: dict[str, Any] = {}
-        self._saw: datetime | None = None
+        self._offset_s: float | None = None
         self._log = ""
 
     def cancel(self) -> None:
@@ -136,7 +104,11 @@ class Attempt:
             warnings=tuple(self._warnings),
             log_tail="" if finished else self._log[-LOG_TAIL_CHARS:],
         )
-        self._keep.record(record, log=self._log)
+        try:
+            self._keep.record(record, log=self._log)
+        except OSError as error:
+            lost = f"The calls and the log were not kept: {error}."
+            record = record.model_copy(update={"warnings": (*record.warnings, lost)})
         self._watch.ended(record)
         return record
 
@@ -154,6 +126,8 @@ class Attempt:
             on_event=self._on_event,
         ) as box:
             self._box = box
+            if self._cancelled.is_set():  # while it opened: there was no box to close then
+                return interrupted()
             try:
                 self._prove(box)
                 for step in self.job.steps:
@@ -177,6 +151,9 @@ class Attempt:
             box.gateway.wait_for("ready", deadline_s=GATEWAY_DEADLINE_S)
             reply = box.system.request("describe", {}, deadline_s=DESCRIBE_DEADLINE_S)
             self._escapes, self._limits = escapes.result(), limits.result()
+        encoder = reply.result.get("encoder")
+        if not isinstance(encoder, str | None):
+            raise DriverError("internal", f"it describes its encoder as {encoder!r}")
         self._describe = dict(reply.result)
         self._warnings += [
             f"The limit {limit.name} is not enforced: wanted {limit.wanted}, seen {limit.seen}."
@@ -196,12 +173,16 @@ class Attempt:
 
     def _step(self, box: Box, step: Step) -> None:
         self._watch.step(self.job.spec.id, step.name)
-        offset = self.job.clock.offset(step.day, now=datetime.now(UTC), not_before=self._saw)
+        now = datetime.now(UTC)
+        # What the system's clock shows at this moment: set back, its events would change order.
+        shows = now + timedelta(seconds=self._offset_s) if self._offset_s is not None else None
+        offset = self._offset_s = self.job.clock.offset(step.day, now=now, not_before=shows)
         box.gateway.request("clock", {"offset_s": offset}, deadline_s=GATEWAY_DEADLINE_S)
         box.gateway.request("step", {"name": step.name}, deadline_s=GATEWAY_DEADLINE_S)
         self._money(box, after=self._steps[-1].name if self._steps else "the start")
         began = time.monotonic()
         result: dict[str, Any] = {}
+        saw: datetime | None = None
         failure: str | None = None
         digest: str | None = None
         day = self.job.clock.day(step.day)
@@ -209,12 +190,12 @@ class Attempt:
             reply = box.system.request(
                 step.verb, dict(step.payload), deadline_s=self.job.spec.step_deadline_s
             )
-            result, self._saw = dict(reply.result), reply.now
+            result, saw = dict(reply.result), reply.now
             self._compare_clocks(step, day, reply.now)
             if step.snapshot:
                 digest = self._snapshot(box, step)
-        except BenchError as error:
-            failure = str(error)
+        except Exception as error:
+            failure = str(error) or type(error).__name__
             raise
         finally:
             self._steps.append(
@@ -222,7 +203,7 @@ class Attempt:
                     name=step.name,
                     verb=step.verb,
                     day=day,
-                    saw=self._saw,
+                    saw=saw,
                     seconds=round(time.monotonic() - began, 3),
                     result=result,
                     error=failure,
@@ -241,8 +222,14 @@ class Attempt:
 
     def _snapshot(self, box: Box, step: Step) -> str:
         reply = box.system.request("snapshot", {}, deadline_s=self.job.spec.step_deadline_s)
-        snapshot = box.get(str(reply.result["path"]), max_bytes=SNAPSHOT_BYTES)
-        self._keep.snapshot(self.job.spec.id, snapshot)
+        path = reply.result.get("path")
+        if not isinstance(path, str):
+            raise DriverError("internal", f"it made a snapshot at {path!r}, which is no path")
+        snapshot = box.get(path, max_bytes=SNAPSHOT_BYTES)
+        try:
+            self._keep.snapshot(self.job.spec.id, snapshot)
+        except OSError as error:
+            self._warnings.append(f"The snapshot after {step.name} was not kept: {error}.")
         self._snapshots.append(
             SnapshotRecord(
                 step=step.name,
