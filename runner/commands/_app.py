@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import traceback
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -26,7 +27,7 @@ deadline, interruption) · 4 invalid (wrong model, an escape, an answer missing)
 """
 
 
-class Terminated(BaseException):
+class Terminated(SystemExit):
     """SIGTERM came: everything is stopped as with Ctrl-C."""
 
 
@@ -100,6 +101,11 @@ def run(args: list[str]) -> int:
     except BenchError as error:
         _say(errors, error.message, error.hint)
         return error.exit_code
+    except Exception:
+        # Left to the interpreter it would exit with 1, which says that a run failed its checks.
+        traceback.print_exc()
+        _say(errors, "This is a defect of the bench.", "Please report it with the lines above.")
+        return BenchError.exit_code
 
 
 def _named(args: list[str]) -> list[str]:

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from runner.commands._progress import Progress
-from runner.faults import load_faults
+from runner.faults import load_fault, load_faults
 from runner.prices import load_prices
-from runner.reports.files import write_atomically
+from runner.reports.files import prepare, write_atomically
 from runner.reports.kill_matrix import markdown, sightings
 from runner.runs.place import place
 
@@ -30,9 +30,11 @@ def kill_matrix(
     Every fault runs in containers, in every case it can occur in, once with the move and once
     without: some minutes.
     """
-    faults = tuple(fault for fault in load_faults() if not only or fault.name in only)
+    faults = tuple(load_fault(name) for name in only) if only else load_faults()
+    output = output.resolve()
+    prepare(output, resume=True)
     errors = Console(stderr=True)
     with Progress(errors, quiet=quiet) as progress, place("engine", say=progress.note) as here:
         seen = sightings(faults, here, load_prices(), workers=jobs, watch=progress)
-    write_atomically(output.resolve(), markdown(faults, seen).encode())
+    write_atomically(output, markdown(faults, seen).encode())
     errors.print(Text(f"Written: {output}"))

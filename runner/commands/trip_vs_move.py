@@ -21,6 +21,7 @@ from runner.faults import load_fault
 from runner.prices import PriceList, load_prices
 from runner.reports import files
 from runner.reports.produce import Expected, new_name, produce
+from runner.reports.rescore import verify
 from runner.reports.schema import Report
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
@@ -167,11 +168,16 @@ def trip_vs_move(
     for protocol in protocols:
         tables(protocol)
     outputs = _outputs(protocols, output)
+    if resume and output is None:
+        raise UsageError("--resume needs --output: the half-written report to finish.")
+    halves = [_half(path) if resume else None for path in outputs]
     for path in outputs:
         files.prepare(path, resume=resume)
+    kept = Keep(keep.resolve() if keep else None)
+    kept.prepare()
     reports: list[Report] = []
     with Progress(errors, quiet=quiet) as progress, place(system, say=progress.note) as here:
-        for protocol, one, path in zip(protocols, estimates, outputs, strict=True):
+        for protocol, one, path, half in zip(protocols, estimates, outputs, halves, strict=True):
             reports.append(
                 produce(
                     protocol,
@@ -180,15 +186,24 @@ def trip_vs_move(
                     output=path,
                     workers=jobs,
                     watch=progress,
-                    keep=Keep(keep.resolve() if keep else None),
+                    keep=kept,
                     expected=Expected(one.expected_usd, one.source),
-                    resume=files.load(path) if resume and path.exists() else None,
+                    resume=half,
                 )
             )
     for report, path in zip(reports, outputs, strict=True):
         print_report(report, format_, console)
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
     return code_of(*reports)
+
+
+def _half(path: Path) -> Report | None:
+    """The half-written report at a path, verified; none where there is none yet."""
+    if not path.exists():
+        return None
+    report = files.load(path)
+    verify(report)
+    return report
 
 
 def _version(case: Case, wanted: int | None) -> int:

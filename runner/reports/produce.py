@@ -130,7 +130,8 @@ def produce(
 
 
 def _with(report: Report, record: RunRecord, order: Sequence[str]) -> Report:
-    runs = tuple(sorted((*report.runs, record), key=lambda run: order.index(run.spec.id)))
+    others = (run for run in report.runs if run.spec.id != record.spec.id)
+    runs = tuple(sorted((*others, record), key=lambda run: order.index(run.spec.id)))
     cost = sum((run.cost_usd for run in runs), Decimal(0))
     return report.model_copy(
         update={
@@ -167,6 +168,12 @@ def _taken_up(report: Report, old: Report) -> Report:
             raise UsageError(
                 f"The report to resume differs in {field}.",
                 hint="Resume with the options it was started with, or start a new report.",
+            )
+    for field in ("max_usd_per_run", "ceiling"):
+        if getattr(report.spend, field) != getattr(old.spend, field):
+            raise UsageError(
+                f"The report to resume differs in spend.{field}.",
+                hint="Resume with the ceiling it was started with, or start a new report.",
             )
     runs = tuple(run for run in old.runs if run.ending.kind != "interrupted")
     cost = sum((run.cost_usd for run in runs), Decimal(0))

@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from runner.errors import AlteredReport
+from runner.errors import AlteredReport, UsageError
 from runner.model import Outcome, RunRecord, Store
-from runner.prices import ModelPrice, priced_name
+from runner.prices import ModelPrice, load_prices, priced_name, same_model
 from runner.reports.schema import Report
-from runner.suites.trip_vs_move import Case, Verdict, check_all, ending, observe, score
+from runner.suites.trip_vs_move import (
+    Case,
+    Verdict,
+    check_all,
+    ending,
+    load_case,
+    observe,
+    score,
+)
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
@@ -40,12 +48,18 @@ def verify(report: Report) -> None:
     Raises:
         AlteredReport: something differs; names the field.
     """
+    _verify_case(report)
+    if report.mixed != (len(set(report.purposes.values())) > 1):
+        raise _differs("mixed", "the models of the purposes")
+    aliases = load_prices().aliases
     again = rescore(report, report.checks_version)
     for number, (saved, computed) in enumerate(zip(report.runs, again.runs, strict=True)):
         for field in ("checks", "observations", "ending"):
             if getattr(saved, field) != getattr(computed, field):
                 raise _differs(f"runs[{number}].{field}", "the run's own rows and events")
-        _verify_costs(saved, number)
+        if saved.ending.outcome in JUDGED:
+            _verify_valid(saved, number, aliases)
+        _verify_costs(saved, number, aliases)
     if report.verdict != again.verdict:
         raise _differs("verdict", "the runs")
     if report.spend.cost_usd != sum((run.cost_usd for run in report.runs), Decimal(0)):
@@ -74,11 +88,39 @@ def verdict(report: Report, runs: tuple[RunRecord, ...], version: int) -> Verdic
     return score(report.case, runs, version, planned=planned)
 
 
-def _verify_costs(run: RunRecord, number: int) -> None:
+def _verify_case(report: Report) -> None:
+    """Compare the case with the file of that digest, where this bench has it."""
+    case = report.case
+    digests = {item.name: item.sha256 for item in report.fixtures}
+    if digests.get(f"cases/{case.name}.toml") != case.sha256:
+        raise _differs("case.sha256", "the fixtures")
+    for place, note in enumerate(case.notes):
+        if digests.get(f"notes/{note.name}") != note.sha256:
+            raise _differs(f"case.notes[{place}].text", "the fixtures")
+    try:
+        known = load_case(case.name, case.variant)
+    except UsageError:
+        return  # a case of another bench: its own rows are all there is
+    if known.sha256 == case.sha256 and known != case:
+        raise _differs("case", "the case file of the same digest")
+
+
+def _verify_valid(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:
+    """A run with a verdict never left its sandbox and was answered by the model it asked for."""
+    for place, escape in enumerate(run.escapes):
+        if escape.result == "escaped":
+            raise _differs(f"runs[{number}].ending", f"its escapes[{place}]")
+    for place, call in enumerate(run.calls):
+        answered = call.outcome == "answered"
+        if answered and not same_model(call.requested_model, call.served_model or "", aliases):
+            raise _differs(f"runs[{number}].ending", f"the served model of its calls[{place}]")
+
+
+def _verify_costs(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:
     rates = run.gateway.prices if run.gateway is not None else {}
     prices = {model: ModelPrice.model_validate(rate) for model, rate in rates.items()}
     for place, call in enumerate(run.calls):
-        name = priced_name(call.requested_model, prices, {})
+        name = priced_name(call.requested_model, prices, aliases)
         cost = prices[name].cost(call.usage) if name is not None else Decimal(0)
         if cost != call.cost_usd:
             raise _differs(f"runs[{number}].calls[{place}].cost_usd", "its tokens and prices")
