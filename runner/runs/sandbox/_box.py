@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from runner.errors import (
     BenchError,
@@ -27,11 +27,10 @@ from runner.runs.sandbox._inside import Findings, describe, examine, host_addres
 from runner.runs.sandbox._lease import Lease
 from runner.runs.sandbox._reaper import remove_container, remove_volume
 from runner.runs.sandbox._shield import each, uninterrupted
-from runner.runs.sandbox.protocol import MIB, EventCallback, GatewayBox, SystemBox
+from runner.runs.sandbox.protocol import MIB, EventCallback, GatewayBox, Side, SystemBox
 
 CLOSE_S = 8.0
 KILL_S = 5.0
-Side = Literal["system", "gateway"]
 
 
 class EngineBox:
@@ -209,6 +208,10 @@ class EngineBox:
                     )
                 except DeadlineMissed:
                     self._kill(self.names.system)
+                    raise
+                except EngineRefused as error:
+                    if self.system.ended(1.0):
+                        raise self._why_ended("system", self.names.system) from error
                     raise
             return self._findings
 

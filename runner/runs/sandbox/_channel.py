@@ -248,9 +248,13 @@ class StreamChannel:
             )
 
     def _note(self, piece: bytes) -> None:
-        if self._log is not None:
-            self._log.write(piece)
-            self._log.flush()
+        try:
+            if self._log is not None:
+                self._log.write(piece)
+                self._log.flush()
+        except OSError as error:  # a full disk ends the log, not the run
+            self._log = None
+            piece += f"[the log file ends here: {error}]\n".encode()
         with self._lock:
             self._tail.append(piece[-TAIL_BYTES:])
             self._tail_bytes += len(self._tail[-1])

@@ -19,6 +19,8 @@ from runner.runs.sandbox.snapshot import Snapshot
 
 MIB = 1024 * 1024
 
+Side = Literal["system", "gateway"]
+
 EventCallback = Callable[[Mapping[str, Any]], None]
 """Gets every unsolicited line (one with an ``event``), on a thread of the channel: be quick."""
 
@@ -114,7 +116,7 @@ class Box(Protocol):
     def get(
         self, path: str, *, max_bytes: int, max_files: int = 4096, deadline_s: float = 60.0
     ) -> Snapshot:
-        """A folder of the system's container.
+        """A folder of the system's container, which has to be running.
 
         Raises:
             HostileSnapshot: it holds anything but plain files and folders, or too much.
@@ -122,8 +124,17 @@ class Box(Protocol):
         """
         ...
 
-    def read_file(self, path: str, *, max_bytes: int = 16 * MIB) -> bytes | None:
-        """One file of the system's container, such as its package list; none when there is none."""
+    def read_file(
+        self, path: str, *, max_bytes: int = 16 * MIB, side: Side = "system"
+    ) -> bytes | None:
+        """One file, such as a package list or the gateway's ledger; none when there is none.
+
+        What lies in memory (home, /tmp, exchange, door, ledger) is there while its container runs.
+
+        Raises:
+            HostileSnapshot: it is no plain file (a link is not followed), or too large.
+            EngineLost: the engine stopped answering.
+        """
         ...
 
     def escapes(self, *, deadline_s: float = 20.0) -> tuple[Escape, ...]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 Config = Mapping[str, Any]
 
 BLOCKED, ESCAPED, INAPPLICABLE = "blocked", "escaped", "inapplicable"
-CHILD_S = 0.5
+CHILD_S = 2.0
 
 
 class Found(NamedTuple):
@@ -73,6 +73,8 @@ def in_child(attempt: Callable[[], Verdict]) -> Verdict:
     os.close(read)
     if not ready:
         os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return INAPPLICABLE, f"no end within {CHILD_S:g} s"
     _, status = os.waitpid(pid, 0)
     if answer:
         result, _, detail = answer.partition(" ")
