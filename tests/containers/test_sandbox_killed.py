@@ -91,6 +91,23 @@ def test_after_sigkill_all_stops_by_itself_and_is_reaped(
     assert reap(engine, domain) == ()
 
 
+@pytest.mark.parametrize("after_s", [0.02, 0.05, 0.08, 0.11, 0.15, 0.2, 0.3, 0.4])
+def test_sigkill_at_any_moment_of_opening_leaves_nothing_running(
+    after_s: float, engine: Engine, bench: Bench, leases: dict[str, str]
+) -> None:
+    process, lease = bench()
+    time.sleep(after_s)
+    process.kill()
+    process.wait()
+    time.sleep(1.0)  # a start that was asked for may still be under way
+    end = time.monotonic() + 9
+    while _running(engine, lease) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert _running(engine, lease) == []
+    reap(engine, Domain.at(Path(leases["BENCH_LEASES"])))
+    assert left(engine, lease) == []
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("after_s", [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6])
 def test_a_signal_at_any_moment_of_opening_leaves_nothing(
