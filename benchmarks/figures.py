@@ -135,7 +135,7 @@ def ledger(protocols: Sequence[Protocol]) -> Table:
     if all(one.cpu.containers is not None for one in protocols):
         row("containers", [one.cpu.containers or 0.0 for one in protocols])
     row("engine's daemons", [one.cpu.daemons for one in protocols])
-    row("containers' monitors and runtime, as sampled", [one.cpu.helpers for one in protocols])
+    row("monitors and runtimes, as far as seen", [one.cpu.helpers for one in protocols])
     row("sum: its own", [one.own for one in protocols])
     row("machine, less its idle rate", [one.machine for one in protocols])
     row("idle rate, in cores", [one.idle for one in protocols])

@@ -134,7 +134,7 @@ class TimedSandbox:
         deadline_s: float,
         on_event: EventCallback | None = None,
         log_folder: Path | None = None,
-    ) -> AbstractContextManager[TimedBox]:
+    ) -> AbstractContextManager[Box]:
         """Open a box; opening and closing are noted too."""
         return self._open(run_id, system, gateway, deadline_s, on_event, log_folder)
 
@@ -147,7 +147,7 @@ class TimedSandbox:
         deadline_s: float,
         on_event: EventCallback | None,
         log_folder: Path | None,
-    ) -> Iterator[TimedBox]:
+    ) -> Iterator[Box]:
         with contextlib.ExitStack() as stack:
             with self.spans.span("open"):
                 box = stack.enter_context(
