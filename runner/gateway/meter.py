@@ -1,7 +1,6 @@
 """What calls take: an upper bound before, the cost after, and the totals of a run."""
 
 import unicodedata
-from decimal import Decimal
 
 from runner.gateway.ceiling import LEAST_USEFUL_TOKENS, Quote
 from runner.gateway.request import ModelRequest
@@ -69,11 +68,9 @@ class Meter:
         """Calls of any outcome."""
         self.answered = 0
         self.usage = Usage()
-        self.cost_usd = Decimal(0)
 
     def count(self, call: Call) -> None:
         """Add one line of the ledger."""
         self.lines += 1
         self.answered += call.outcome == "answered"
         self.usage += call.usage
-        self.cost_usd += call.cost_usd

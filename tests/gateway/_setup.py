@@ -1,0 +1,152 @@
+"""What the gateway's tests share: a configuration, a call's bytes, a door that is open."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from runner.gateway.arms import Arm, ScriptedArm
+from runner.gateway.config import GatewayConfig, TableSource
+from runner.gateway.door import Door
+from runner.gateway.ledger import Ledger
+from runner.gateway.server import listening
+from runner.gateway.tables import Tables
+from runner.model import Call, Ending
+from runner.prices import load_prices
+from tests.gateway._wire import PlainWire
+
+MODEL = "claude-sonnet-5-5"
+OTHER = "claude-opus-5"
+
+TABLE = """
+schema = 1
+
+[[answer]]
+id = "hello"
+match = { task = "hello" }
+reply = { says = "{greeting}" }
+usage = { input = 559, output = 66 }
+
+[[answer]]
+id = "long"
+match = { task = "long" }
+text = "0123456789"
+usage = { input = 100, output = 1000 }
+
+[[answer]]
+id = "cached"
+match = { task = "cached" }
+text = "ok"
+usage = { input = 10, output = 1, cache_write_5m = 20, cache_write_1h = 30, cache_read = 40 }
+
+[[answer]]
+id = "unmeasured"
+match = { task = "unmeasured" }
+text = "four and four"
+
+[[answer]]
+id = "empty"
+match = { task = "empty" }
+text = ""
+
+[[answer]]
+id = "overloaded"
+match = { task = "overloaded" }
+fail = { status = 529, type = "overloaded_error", message = "too busy" }
+"""
+
+
+def table(content: str = TABLE, name: str = "test.toml") -> TableSource:
+    return TableSource(
+        name=name, content=content, sha256=hashlib.sha256(content.encode()).hexdigest()
+    )
+
+
+def config(**changed: Any) -> GatewayConfig:
+    values: dict[str, Any] = {
+        "run": "run-1",
+        "arm": "scripted",
+        "wire": "tests.gateway._wire:PlainWire",
+        "tables": (table(),),
+        "names": {"greeting": "good day"},
+        "model": MODEL,
+        "prices": load_prices().models,
+        **changed,
+    }
+    return GatewayConfig(**values)
+
+
+def body(task: str = "hello", **changed: Any) -> dict[str, Any]:
+    return {
+        "model": MODEL,
+        "max_tokens": 1000,
+        "messages": [{"role": "user", "content": json.dumps({"task": task})}],
+    } | changed
+
+
+def raw(task: str = "hello", **changed: Any) -> bytes:
+    return json.dumps(body(task, **changed)).encode()
+
+
+class Opened:
+    """A door with what came of it."""
+
+    def __init__(self, folder: Path, settings: GatewayConfig, arm: Arm | None = None) -> None:
+        self.socket = folder / "model.sock"
+        self.path = folder / "calls.jsonl"
+        self.followed: list[Call] = []
+        self.endings: list[Ending] = []
+        self.ledger = Ledger(
+            self.path, lambda line: self.followed.append(Call.model_validate_json(line))
+        )
+        wire = PlainWire()
+        if arm is None:
+            tables = ((source.name, source.content) for source in settings.tables)
+            arm = ScriptedArm(Tables.load(tables, settings.names), wire)
+        self.door = Door(settings, wire, arm, self.ledger, self.endings.append)
+
+    def lines(self) -> list[Call]:
+        """The ledger as it lies on the disk."""
+        return [Call.model_validate_json(line) for line in self.path.read_text().splitlines()]
+
+    @property
+    def ending(self) -> tuple[str, str] | None:
+        """How the run ended; told exactly once."""
+        assert len(self.endings) <= 1
+        return (str(self.endings[0].outcome), self.endings[0].kind) if self.endings else None
+
+    def spent(self) -> Decimal:
+        return sum((call.cost_usd for call in self.lines()), Decimal(0))
+
+
+@asynccontextmanager
+async def opened(folder: Path, arm: Arm | None = None, **changed: Any) -> AsyncIterator[Opened]:
+    """A door without its socket."""
+    it = Opened(folder, config(**changed), arm)
+    try:
+        yield it
+    finally:
+        await it.ledger.close()
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, **changed: Any
+) -> AsyncIterator[tuple[Opened, aiohttp.ClientSession]]:
+    """A door on its socket, and a client to it."""
+    async with opened(folder, **changed) as it, listening(it.door, it.socket):
+        connector = aiohttp.UnixConnector(str(it.socket), limit=0)
+        async with aiohttp.ClientSession("http://door", connector=connector) as client:
+            yield it, client
+
+
+async def settle_down(turns: int = 20) -> None:
+    """Let every task that can run do so."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
