@@ -20,6 +20,8 @@ from runner.gateway.request import MAX_BODY_BYTES
 
 SOCKET_MODE = 0o666
 """Whoever sees the door may knock: the folder it lies in is mounted for one system only."""
+BACKLOG = 1024
+"""Connections that may wait to be taken: a Unix socket turns away whoever comes beyond."""
 GOODBYE_S = 1.0
 """How long a reply that is being sent may take once the door is closed."""
 
@@ -32,7 +34,7 @@ async def listening(door: Door, socket: Path) -> AsyncIterator[None]:
     await runner.setup()
     try:
         socket.unlink(missing_ok=True)
-        await web.UnixSite(runner, str(socket)).start()
+        await web.UnixSite(runner, str(socket), backlog=BACKLOG).start()
         socket.chmod(SOCKET_MODE)
         yield
     finally:
