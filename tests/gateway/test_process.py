@@ -18,6 +18,7 @@ import httpx2
 import pytest
 
 from runner.gateway.clock import set_offset
+from runner.gateway.config import TableSource
 from runner.model import Call
 from tests.gateway._setup import TABLE, config, raw, table
 
@@ -69,6 +70,12 @@ class Gateway:
 
     def lines(self) -> list[Call]:
         return [Call.model_validate_json(line) for line in self.ledger.read_text().splitlines()]
+
+
+def long(characters: int) -> TableSource:
+    """A table whose one answer is long and costs next to nothing."""
+    text = "x" * characters
+    return table(f'schema = 1\n[[answer]]\nid = "x"\ntext = "{text}"\nusage = {{ output = 1 }}\n')
 
 
 @contextmanager
@@ -170,15 +177,11 @@ def test_what_was_answered_is_on_the_disk_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_client_that_holds_its_stream_does_not_keep_it_alive(tmp_path: Path) -> None:
-    flood = (
-        f'schema = 1\n[[answer]]\nid = "x"\ntext = "{"x" * 4_000_000}"\nusage = {{ output = 1 }}'
-    )
-    flood += "usage = { output = 1 }\n"
-    with running(tmp_path, tables=(table(flood),)) as gateway:
+    with running(tmp_path, tables=(long(4_000_000),)) as gateway:
         transport = httpx2.HTTPTransport(uds=str(gateway.door / "model.sock"))
         with (
             httpx2.Client(transport=transport) as client,
-            client.stream("POST", "http://door/v1/messages", content=raw(stream=True)),
+            client.stream("POST", "http://door/v1/messages", content=raw("long", stream=True)),
         ):
             gateway.stdin.close()
             assert gateway.process.wait(DEADLINE_S) == 0
@@ -194,11 +197,8 @@ def test_a_reader_that_does_not_read_holds_up_no_call(tmp_path: Path) -> None:
 
 
 def test_a_table_of_any_size_fits_the_first_line(tmp_path: Path) -> None:
-    big = (
-        TABLE + f'[[answer]]\nid = "big"\nmatch = {{ task = "big" }}\ntext = "{"y" * 3_000_000}"\n'
-    )
-    with running(tmp_path, tables=(table(TABLE + big),)) as gateway:
-        assert len(gateway.post(raw("big", max_tokens=10**6)).text) > 3_000_000
+    with running(tmp_path, tables=(long(3_000_000),)) as gateway:
+        assert len(gateway.post(raw("long")).text) > 3_000_000
 
 
 def test_no_input_at_all_is_no_error(tmp_path: Path) -> None:
@@ -251,13 +251,9 @@ def test_only_the_first_line_shows_the_key() -> None:
 def test_the_clock_file_is_replaced_whole_and_removed(tmp_path: Path) -> None:
     with running(tmp_path) as gateway:
         clock = gateway.door / "clock"
-        for offset, written in (
-            (-86400, "-86400.000000\n"),
-            (12.5, "+12.500000\n"),
-            (0, "+0.000000\n"),
-        ):
+        for offset, written in ((-86400, "-86400.000000"), (12.5, "+12.500000"), (0, "+0.000000")):
             assert gateway.ask("clock", offset_s=offset)["ok"]
-            assert clock.read_text() == written.ljust(len(written.split(".")[0]) + 7, "0") + "\n"
+            assert clock.read_text() == f"{written}\n"
             assert clock.stat().st_mode & 0o777 == 0o644
         assert gateway.ask("clock", offset_s=None)["ok"]
         assert not clock.exists()
