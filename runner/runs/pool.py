@@ -1,5 +1,6 @@
 """Several runs at a time, and all of them stopped when the bench is."""
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -25,6 +26,10 @@ def run_all(
 ) -> None:
     """Run every job, ``workers`` at a time, and hand each record to ``done`` as it ends.
 
+    With more than one worker the box of one more run is opened, proved or removed meanwhile: the
+    engine takes its time over these, and processors would be idle. It takes no step before it is
+    its turn.
+
     ``done`` is called in the caller's thread. When it raises, or the caller is interrupted, the
     runs under way are cancelled, their records are still handed over where they come in time, and
     the exception goes on. The record that was being handed over then is handed over once more, so
@@ -32,8 +37,12 @@ def run_all(
 
     Jobs with the most steps start first, so that the last lane to finish is a short one.
     """
-    attempts = [Attempt(job, sandbox, watch=watch, keep=keep) for job in _longest_first(jobs)]
-    pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="run")
+    turns = threading.Semaphore(workers)
+    attempts = [
+        Attempt(job, sandbox, watch=watch, keep=keep, turn=turns) for job in _longest_first(jobs)
+    ]
+    lanes = workers + 1 if workers > 1 else 1
+    pool = ThreadPoolExecutor(max_workers=lanes, thread_name_prefix="run")
     futures = {pool.submit(attempt.run) for attempt in attempts}
     try:
         while futures:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -40,10 +41,29 @@ LOG_TAIL_CHARS = 4000
 
 
 class Attempt:
-    """One execution of a job. ``cancel`` may be called from another thread."""
+    """One execution of a job. ``cancel`` may be called from another thread.
 
-    def __init__(self, job: Job, sandbox: Sandbox, *, watch: Watch, keep: Keep) -> None:
+    Args:
+        job: what is run.
+        sandbox: where.
+        watch: told of it meanwhile.
+        keep: what is left of it on disk.
+        turn: held while steps are taken. A run that has to wait for it does so in an open box that
+            has been proved.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        sandbox: Sandbox,
+        *,
+        watch: Watch,
+        keep: Keep,
+        turn: AbstractContextManager[object] | None = None,
+    ) -> None:
         self.job = job
+        self._turn = nullcontext() if turn is None else turn
+        self._waited_s = 0.0
         self._sandbox = sandbox
         self._watch = watch
         self._keep = keep
@@ -89,7 +109,7 @@ class Attempt:
             spec=spec,
             ending=ending,
             started_at=started_at,
-            seconds=round(time.monotonic() - started, 3),
+            seconds=round(time.monotonic() - started - self._waited_s, 3),
             steps=tuple(self._steps),
             snapshots=tuple(self._snapshots),
             checks=judgement.checks,
@@ -130,9 +150,12 @@ class Attempt:
                 return interrupted()
             try:
                 self._prove(box)
-                for step in self.job.steps:
-                    self._step(box, step)
-                self._money(box, after="the last step")
+                asked = time.monotonic()
+                with self._turn:
+                    self._waited_s = time.monotonic() - asked
+                    for step in self.job.steps:
+                        self._step(box, step)
+                    self._money(box, after="the last step")
             except Exception as error:
                 # What is in flight is paid for: the ledger is settled on every path out.
                 ending = self._why(error)
