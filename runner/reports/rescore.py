@@ -72,6 +72,12 @@ def rescore(report: Report, version: int) -> Report:
     Raises:
         UsageError: the version is not defined for the report's case.
     """
+    if version not in report.case.checks_versions:
+        known = ", ".join(str(one) for one in report.case.checks_versions)
+        raise UsageError(
+            f"Checks version {version} is not defined for the case {report.case.name}.",
+            hint=f"Versions of this case: {known}.",
+        )
     runs = tuple(rejudge(report.case, run, version) for run in report.runs)
     return report.model_copy(
         update={"runs": runs, "checks_version": version, "verdict": verdict(report, runs, version)}

@@ -23,18 +23,23 @@ def make_folder(folder: Path) -> None:
         raise NotADirectoryError(f"{folder} is no folder")
 
 
+ROOM_BYTES = 1 << 20
+"""Room there has to be; a report of the published protocol takes a quarter of it."""
+
+
 def try_out(folder: Path) -> None:
-    """Write a few bytes in a folder and remove them again, to see that it can be done.
+    """Write a file in a folder and remove it again, to see that it can be done.
 
     Raises:
         OSError: when it cannot.
     """
     handle, name = tempfile.mkstemp(dir=folder, prefix=".memory-bench-")
     try:
-        os.write(handle, b" " * 4096)
-        os.fsync(handle)
+        with os.fdopen(handle, "wb") as file:
+            file.write(bytes(ROOM_BYTES))
+            file.flush()
+            os.fsync(handle)
     finally:
-        os.close(handle)
         Path(name).unlink()
 
 
