@@ -362,7 +362,8 @@ make_venv() {
     "$venv/bin/python" -c 'import sys' 2>/dev/null || sync+=(--python "$python")
     say "installing the Python packages of uv.lock in $venv"
     rm -f "$venv/.memory-bench"
-    (cd "$root" && UV_PROJECT_ENVIRONMENT=$venv UV_PYTHON_DOWNLOADS=never \
+    # Byte code now, not at every start on a machine that is told to write none.
+    (cd "$root" && UV_PROJECT_ENVIRONMENT=$venv UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 \
         "$uv" "${sync[@]}" 9>&-) ||
         die "The Python packages could not be installed; the reason is above."
     echo "$(venv_key) $kind" >"$venv/.memory-bench"
