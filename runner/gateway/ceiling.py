@@ -67,6 +67,11 @@ class Ceiling:
         self._queue: deque[tuple[Quote, asyncio.Future[Hold]]] = deque()
         self._shut: str | None = None
 
+    @property
+    def holds(self) -> bool:
+        """Whether there is a ceiling that is never passed."""
+        return self.max_usd is not None and self._mode == "reserved"
+
     async def reserve(self, quote: Quote) -> Hold:
         """Set a call's worst case aside, waiting for calls in flight where it must.
 

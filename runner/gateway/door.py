@@ -17,11 +17,12 @@ from runner.gateway.ceiling import Ceiling, CeilingReached, Hold
 from runner.gateway.config import GatewayConfig
 from runner.gateway.ledger import Ledger
 from runner.gateway.meter import Meter, quote
+from runner.gateway.pins import price_of
 from runner.gateway.refusal import Refusal
 from runner.gateway.request import ModelRequest, read_request
 from runner.gateway.wire import UNATTRIBUTED, Wire
 from runner.model import Call, Ending, Outcome
-from runner.prices import ModelPrice, priced_name, same_model
+from runner.prices import same_model
 
 
 @dataclass(slots=True)
@@ -124,7 +125,7 @@ class Door:
         """
         self._check_open()
         request = read_request(headers, raw, counting=True)
-        self._price(request, self._purpose(request))
+        price_of(self._config, request.model, self._purpose(request))
         return await self._arm.count_tokens(request)
 
     async def refused(self, refusal: Refusal, raw: bytes = b"") -> Refusal:
@@ -199,7 +200,7 @@ class Door:
             "streamed": request.stream,
         }
         self._check_open()
-        self._price(request, purpose)
+        price_of(self._config, request.model, purpose)
         try:
             canonical = self._wire.canonical(headers, request.body)
             fields = self._wire.fields(purpose, request.body)
@@ -210,7 +211,7 @@ class Door:
         return request, self._arm.take(request, purpose, fields)
 
     async def _reserve(self, ask: _Ask, request: ModelRequest, pending: Pending) -> Hold:
-        price = self._price(request, ask.line["purpose"])
+        price = price_of(self._config, request.model, ask.line["purpose"])
         try:
             hold = await self.ceiling.reserve(quote(request, price, pending.known))
         except CeilingReached as problem:
@@ -236,7 +237,7 @@ class Door:
                 cost = Decimal(0)
                 raise Refusal("client_gone", "the client left while the call waited", status=400)
             answer = await pending.answer(hold.max_tokens)
-            cost = self._price(request, ask.line["purpose"]).cost(answer.usage)
+            cost = price_of(self._config, request.model, ask.line["purpose"]).cost(answer.usage)
         except ProviderFailed:
             cost = Decimal(0)
             raise
@@ -250,6 +251,7 @@ class Door:
             "stop_reason": answer.stop_reason,
             "source": answer.source,
         }
+        self._check_bound(cost, hold)
         if not same_model(request.model, answer.model, self._config.aliases):
             message = f"asked for {request.model}, served by {answer.model}"
             ending = Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
@@ -278,6 +280,14 @@ class Door:
             self.end(Ending(outcome=Outcome.ERRORED, kind="ledger", detail=str(problem)))
             raise
 
+    def _check_bound(self, cost: Decimal, hold: Hold) -> None:
+        """A call that cost more than its worst case: the bound is wrong, so nothing holds."""
+        if not self.ceiling.holds or cost <= hold.usd:
+            return
+        message = f"a call cost US${cost:f}, and US${hold.usd:f} was held to be its worst case"
+        ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
+        raise Refusal("ceiling", message, ending=ending)
+
     def _check_open(self) -> None:
         if self.ending is not None:
             raise Refusal("run_ended", f"the run has ended: {self.ending.detail}")
@@ -289,18 +299,3 @@ class Door:
             return self._wire.purpose(request.headers, request.body)
         except ValueError:
             return UNATTRIBUTED
-
-    def _price(self, request: ModelRequest, purpose: str) -> ModelPrice:
-        """The price of the one model this call may ask."""
-        config = self._config
-        pinned = config.pins.get(purpose, config.model)
-        if not same_model(pinned, request.model, config.aliases):
-            message = f"{purpose} runs on {pinned}, and {request.model} was asked"
-            ending = Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
-            raise Refusal("wrong_model", message, ending=ending)
-        name = priced_name(request.model, config.prices, config.aliases)
-        if name is None:
-            message = f"{request.model} has no price, so no ceiling could hold"
-            ending = Ending(outcome=Outcome.INVALID, kind="unpriced_model", detail=message)
-            raise Refusal("unpriced_model", message, ending=ending)
-        return config.prices[name]

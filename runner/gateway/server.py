@@ -22,7 +22,7 @@ SOCKET_MODE = 0o666
 """Whoever sees the door may knock: the folder it lies in is mounted for one system only."""
 BACKLOG = 1024
 """Connections that may wait to be taken: a Unix socket turns away whoever comes beyond."""
-GOODBYE_S = 1.0
+GOODBYE_S = 0.5
 """How long a reply that is being sent may take once the door is closed."""
 
 

@@ -136,7 +136,7 @@ class Spending(RuleBasedStateMachine):
 
 
 TestSpending = Spending.TestCase
-TestSpending.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestSpending.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 
 async def test_a_call_waits_for_those_in_flight_before_it_is_lowered() -> None:

@@ -309,6 +309,18 @@ async def test_one_call_the_money_does_not_reach_for_turns_away_all_who_wait(
     assert it.spent() <= Decimal("0.0175")
 
 
+async def test_a_call_dearer_than_its_worst_case_ends_the_run(tmp_path: Path) -> None:
+    arm = Slow()
+    async with opened(tmp_path, arm, max_usd=Decimal(1)) as it:
+        asking = asyncio.create_task(it.door.messages({}, raw()))
+        await settle_down()
+        arm.reply(usage=Usage(input=10**5, output=1))
+        with pytest.raises(Refusal, match="held to be its worst case"):
+            await asking
+    assert it.ending == ("incomplete", "ceiling")
+    assert it.spent() == Decimal("0.20001")
+
+
 async def test_a_client_that_left_while_waiting_is_not_charged(tmp_path: Path) -> None:
     async with opened(tmp_path, max_usd=Decimal(1)) as it:
         with pytest.raises(Refusal):
@@ -405,7 +417,7 @@ calls = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(calls=calls, cents=st.integers(0, 12))
 def test_no_interleaving_of_whole_calls_passes_the_ceiling(
     tmp_path_factory: pytest.TempPathFactory, calls: Any, cents: int

@@ -9,6 +9,7 @@ import pytest
 
 from runner.gateway.ledger import Ledger, LedgerError
 from runner.model import Call
+from runner.paths import root
 from tests.gateway._setup import settle_down
 
 
@@ -85,7 +86,7 @@ async def test_a_full_disk_fails_this_line_and_every_later_one() -> None:
 
 
 WRITER = """
-import asyncio, pathlib, resource, sys
+import asyncio, pathlib, sys
 from runner.gateway.ledger import Ledger
 from tests.gateway.test_ledger import call
 
@@ -107,6 +108,7 @@ def test_half_a_line_is_taken_back(tmp_path: Path) -> None:
 
     seen = subprocess.run(
         [sys.executable, "-c", WRITER, str(path)],
+        cwd=root(),
         preexec_fn=limited,
         capture_output=True,
         text=True,

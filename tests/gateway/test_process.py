@@ -19,7 +19,9 @@ import pytest
 
 from runner.gateway.clock import set_offset
 from runner.gateway.config import TableSource
+from runner.gateway.wire import Wire, load_wire
 from runner.model import Call
+from runner.paths import root
 from tests.gateway._setup import TABLE, config, raw, table
 
 DEADLINE_S = 10.0
@@ -30,13 +32,17 @@ FAKETIME = next(
 
 
 class Gateway:
-    def __init__(self, folder: Path, first_line: bytes, **popen: Any) -> None:
+    def __init__(self, folder: Path, first_line: bytes) -> None:
         self.door, self.ledger = folder / "door", folder / "calls.jsonl"
         self.door.mkdir()
         command = [sys.executable, "-m", "runner.gateway"]
         command += ["--door", str(self.door), "--ledger", str(self.ledger)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **popen
+            command,
+            cwd=root(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         self.events: list[dict[str, Any]] = []
         self.asked = 0
@@ -128,26 +134,26 @@ def test_how_the_run_ended_is_said_once_and_kept(tmp_path: Path) -> None:
     assert (totals["lines"], totals["calls"]) == (2, 0)
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        (b"{", "unexpected end"),
-        (b"[]", "JSON object"),
-        (b'{"id": 7}', "unknown verb None"),
-        (b'{"id": 7, "verb": "dance"}', "unknown verb 'dance'"),
-        (b'{"id": 7, "verb": ["close"]}', "unknown verb"),
-        (b'{"id": 7, "verb": "step"}', "name"),
-        (b'{"id": 7, "verb": "clock", "offset_s": "1"}', "offset_s"),
-        (b'{"id": 7, "verb": "clock", "offset_s": true}', "offset_s"),
-    ],
-)
-def test_a_bad_request_is_told_and_harms_nothing(tmp_path: Path, line: bytes, told: str) -> None:
+BAD_REQUESTS = {
+    b"{": "unexpected end",
+    b"[]": "JSON object",
+    b'{"id": 7}': "unknown verb None",
+    b'{"id": 7, "verb": "dance"}': "unknown verb 'dance'",
+    b'{"id": 7, "verb": ["close"]}': "unknown verb",
+    b'{"id": 7, "verb": "step"}': "name",
+    b'{"id": 7, "verb": "clock", "offset_s": "1"}': "offset_s",
+    b'{"id": 7, "verb": "clock", "offset_s": true}': "offset_s",
+}
+
+
+def test_a_bad_request_is_told_and_harms_nothing(tmp_path: Path) -> None:
     with running(tmp_path) as gateway:
-        reply = gateway.send(line)
-        assert not reply["ok"]
-        assert reply["error"]["type"] == "bad_request"
-        assert told in reply["error"]["message"]
-        assert reply["id"] == (7 if b"7" in line else None)
+        for line, told in BAD_REQUESTS.items():
+            reply = gateway.send(line)
+            assert not reply["ok"]
+            assert reply["error"]["type"] == "bad_request"
+            assert told in reply["error"]["message"]
+            assert reply["id"] == (7 if b"7" in line else None)
         assert gateway.ask("totals")["ok"]
 
 
@@ -188,6 +194,17 @@ def test_a_client_that_holds_its_stream_does_not_keep_it_alive(tmp_path: Path) -
         assert len(gateway.lines()) == 1
 
 
+def test_an_idle_connection_does_not_delay_the_end(tmp_path: Path) -> None:
+    with running(tmp_path) as gateway:
+        transport = httpx2.HTTPTransport(uds=str(gateway.door / "model.sock"))
+        with httpx2.Client(transport=transport) as client:
+            assert client.post("http://door/v1/messages", content=raw()).status_code == 200
+            started = time.monotonic()
+            assert gateway.ask("close")["ok"]
+            assert gateway.process.wait(DEADLINE_S) == 0
+            assert time.monotonic() - started < 2
+
+
 def test_a_reader_that_does_not_read_holds_up_no_call(tmp_path: Path) -> None:
     with running(tmp_path) as gateway:
         gateway.ask("step", name="x" * 20_000)
@@ -211,12 +228,7 @@ def test_no_input_at_all_is_no_error(tmp_path: Path) -> None:
     ("change", "told"),
     [
         ({"wire": "nowhere:Wire"}, "cannot be imported"),
-        ({"wire": "json:loads"}, "is no wire"),
-        ({"wire": "json"}, "package.module:Attribute"),
-        ({"arm": "live"}, "not built yet"),
-        ({"arm": "guess"}, "arm"),
         ({"names": {}}, "unknown placeholder {greeting}"),
-        ({"max_usd": "-1"}, "max_usd"),
         ({"surprise": 1}, "surprise"),
     ],
 )
@@ -232,6 +244,30 @@ def test_a_configuration_that_cannot_be_used_is_told_without_its_key(
     assert (said["event"], said["error"]["type"]) == ("failed", "bad_config")
     assert told in said["error"]["message"]
     assert b"sk-very-secret" not in out + err
+
+
+@pytest.mark.parametrize(
+    "change", [{"arm": "guess"}, {"max_usd": "-1"}, {"model": ""}, {"run": ""}]
+)
+def test_a_configuration_says_which_field_is_wrong(change: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=next(iter(change))):
+        config(**change)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("nowhere:Wire", "cannot be imported"),
+        ("json:nothing", "cannot be imported"),
+        ("json:loads", "is no wire"),
+        ("json", r"package\.module:Attribute"),
+    ],
+)
+def test_what_is_no_wire_is_told(spec: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        load_wire(spec)
+    assert isinstance(load_wire("tests.gateway._wire:PlainWire"), Wire)
+    assert isinstance(load_wire("tests.gateway._wire:plain"), Wire)
 
 
 def test_a_table_that_is_not_what_its_digest_says_is_refused() -> None:

@@ -114,6 +114,26 @@ async def test_the_sdk_streams(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_stream_is_written_as_the_provider_writes_it(tmp_path: Path) -> None:
+    async with (
+        served(tmp_path) as (it, client),
+        client.post("/v1/messages", data=raw(stream=True)) as reply,
+    ):
+        assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert reply.headers["request-id"] == it.lines()[0].request_id
+        blocks = (await reply.text()).removesuffix("\n\n").split("\n\n")
+    named = [block.split("\n") for block in blocks]
+    data = [json.loads(line.removeprefix("data: ")) for _, line in named]
+    kinds = [event.removeprefix("event: ") for event, _ in named]
+    assert kinds == [event["type"] for event in data]
+    assert kinds[:3] == ["message_start", "content_block_start", "ping"]
+    assert data[0]["message"]["content"] == []
+    assert data[0]["message"]["stop_reason"] is None
+    assert data[0]["message"]["usage"]["input_tokens"] == 559
+    assert data[-2]["usage"]["output_tokens"] == 66
+    assert data[-2]["delta"] == {"stop_reason": "end_turn", "stop_sequence": None}
+
+
 async def test_the_sdk_counts_tokens_and_cached_usage_adds_up(tmp_path: Path) -> None:
     async with served(tmp_path) as (it, _):
         client = sdk(it)
