@@ -8,9 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from runner import images
 from runner.errors import CannotStart
-from runner.images.doctor import examine
 from runner.runs import sandbox
 from runner.runs.sandbox.control import prove
 
@@ -30,6 +28,9 @@ def doctor(
 
     Exits with 6 when a run could not start.
     """
+    # Slow to load, and no other command needs it.
+    from runner.images.doctor import examine
+
     console = Console()
     findings = examine()
     for finding in findings:
@@ -49,6 +50,8 @@ def doctor(
 
 def _prove(console: Console) -> None:
     """The control: the same probes where nothing holds them back."""
+    from runner import images
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("probe", no_wrap=True)
     table.add_column("proven", no_wrap=True)

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner import images
 from runner.model import ImageIdentity, Machine
 from runner.runs import sandbox
 from runner.runs.sandbox._machine import machine
@@ -40,6 +39,9 @@ def place(system: str, *, say: Say) -> Iterator[Place]:
     Raises:
         CannotStart: no engine, no image, or no lease.
     """
+    # The SDK that builds take is slow to load, and much of the command line needs no build.
+    from runner import images
+
     engine = sandbox.connect()
     for name in sandbox.reap(engine, sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))):
         say(f"removed {name}, left by a bench that was killed")
