@@ -227,7 +227,7 @@ def test_a_process_started_under_the_lock_does_not_keep_it(tmp_path: Path) -> No
         state={tmp_path}
         work() {{ setsid sleep 5 </dev/null >/dev/null 2>&1 9>&- & }}
         under_lock work
-        flock --nonblock "$state/setup.lock" echo free
+        flock --wait 2 "$state/setup.lock" echo free
         """
     )
     assert done.stdout == "free\n"
