@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -158,11 +158,9 @@ class Door:
         """Admit nothing more and give calls in flight ``patience_s`` seconds to settle."""
         self._closed = True
         self.ceiling.shut("the gateway is closing")
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(patience_s):
                 await self._idle.wait()
-        except TimeoutError:
-            return
 
     # ------------------------------------------------------------ one call, step by step
 
