@@ -15,10 +15,9 @@ PACKAGE = "runner"
 LAYERS = (
     ("commands",),
     ("reports",),
-    ("estimate",),
     ("runs",),
     ("suites", "systems", "gateway", "images"),
-    ("engine_api", "errors", "faults", "model", "paths", "prices", "stats"),
+    ("engine_api", "errors", "estimate", "faults", "model", "paths", "prices", "stats"),
 )
 
 # What a system implements is declared beside its caller, and is the one thing they share.
