@@ -89,6 +89,10 @@ class Protocol:
         """Seconds it would have taken with every core busy on it all the time."""
         return self.own / cores
 
+    def idle_cores(self, cores: int) -> float:
+        """Core seconds in which nobody did anything meanwhile: what better packing could save."""
+        return cores * self.wall - self.cpu.machine
+
 
 def summary(rows: Mapping[str, Ratio]) -> Table:
     """The ratios, medians of their rounds."""
@@ -122,8 +126,8 @@ def merged(rounds: Sequence[Mapping[str, tuple[float, float]]]) -> list[str]:
     )
 
 
-def ledger(protocols: Sequence[Protocol]) -> Table:
-    """Who spent the CPU seconds of the protocol."""
+def ledger(protocols: Sequence[Protocol], cores: int) -> Table:
+    """Who spent the CPU seconds of the protocol, and what was left unused."""
     table = Table(box=None, pad_edge=False)
     table.add_column("CPU seconds of the protocol")
     table.add_column("median", justify="right")
@@ -138,5 +142,6 @@ def ledger(protocols: Sequence[Protocol]) -> Table:
     row("monitors and runtimes, as far as seen", [one.cpu.helpers for one in protocols])
     row("sum: its own", [one.own for one in protocols])
     row("machine, less its idle rate", [one.machine for one in protocols])
-    row("idle rate, in cores", [one.idle for one in protocols])
+    row("idle rate before it, in cores", [one.idle for one in protocols])
+    row("unused by anybody", [one.idle_cores(cores) for one in protocols])
     return table

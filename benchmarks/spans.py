@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from runner.model import Escape, Limit
 from runner.runs.sandbox.protocol import (
@@ -100,9 +100,15 @@ class TimedBox:
                 path, max_bytes=max_bytes, max_files=max_files, deadline_s=deadline_s
             )
 
-    def read_file(self, path: str, *, max_bytes: int = 16 << 20) -> bytes | None:
-        """One file of the system's container."""
-        return self.inner.read_file(path, max_bytes=max_bytes)
+    def read_file(
+        self,
+        path: str,
+        *,
+        max_bytes: int = 16 << 20,
+        side: Literal["system", "gateway"] = "system",
+    ) -> bytes | None:
+        """One file of either side's container."""
+        return self.inner.read_file(path, max_bytes=max_bytes, side=side)
 
     def escapes(self, *, deadline_s: float = 20.0) -> tuple[Escape, ...]:
         """Every known way out, timed."""
