@@ -1,6 +1,8 @@
 import hashlib
 import json
 import socket
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,13 @@ def listening(path: Path) -> socket.socket:
     server.bind(str(path))
     server.listen()
     return server
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder near the root: a socket's address has room for about a hundred characters."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def test_docker_host_comes_first_and_alone(tmp_path: Path) -> None:
@@ -77,11 +86,11 @@ def test_a_configuration_without_a_context_leads_to_the_sockets(tmp_path: Path, 
     assert not any(address.chosen for address in found)
 
 
-def test_sockets_that_exist_are_listed_and_files_are_not(tmp_path: Path) -> None:
-    runtime = tmp_path / "run"
+def test_sockets_that_exist_are_listed_and_files_are_not(short: Path) -> None:
+    runtime = short / "run"
     with listening(runtime / "podman/podman.sock"):
         (runtime / "docker.sock").write_text("")
-        env = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(runtime)}
+        env = {"HOME": str(short), "XDG_RUNTIME_DIR": str(runtime)}
         urls = [address.url for address in engine_api.addresses(env)]
     assert f"unix://{runtime}/podman/podman.sock" in urls
     assert f"unix://{runtime}/docker.sock" not in urls
@@ -91,8 +100,8 @@ def test_sockets_that_exist_are_listed_and_files_are_not(tmp_path: Path) -> None
     ("made", "said"),
     [("nothing", "no socket there"), ("file", "no socket there"), ("dead", "not running")],
 )
-def test_no_engine_says_what_was_tried_and_why(tmp_path: Path, made: str, said: str) -> None:
-    path = tmp_path / "docker.sock"
+def test_no_engine_says_what_was_tried_and_why(short: Path, made: str, said: str) -> None:
+    path = short / "docker.sock"
     if made == "file":
         path.write_text("")
     elif made == "dead":
@@ -105,11 +114,11 @@ def test_no_engine_says_what_was_tried_and_why(tmp_path: Path, made: str, said: 
 
 
 def test_an_engine_that_says_nothing_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    short: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_api, "_HELLO_S", 0.2)
     with (
-        listening(tmp_path / "docker.sock") as server,
+        listening(short / "docker.sock") as server,
         pytest.raises(CannotStart, match=r"no answer within 0\.2 s"),
     ):
         engine_api.connect(environ={"DOCKER_HOST": f"unix://{server.getsockname()}"})

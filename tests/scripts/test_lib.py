@@ -44,15 +44,17 @@ def process(proc: Path, pid: int, comm: str, state: str = "S (sleeping)") -> Non
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Path:
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A killed engine's leftovers: two pid files and sockets on which nothing listens."""
     containerd = tmp_path / "run/docker/containerd"
     containerd.mkdir(parents=True)
     (tmp_path / "run/docker.pid").write_text("71")
     (containerd / "containerd.pid").write_text("72")
-    for path in (tmp_path / "run/docker.sock", containerd / "containerd.sock"):
+    # From where the path is short: an address has room for about a hundred characters.
+    monkeypatch.chdir(tmp_path / "run")
+    for path in ("docker.sock", "docker/containerd/containerd.sock"):
         with socket.socket(socket.AF_UNIX) as server:
-            server.bind(str(path))
+            server.bind(path)
     net = tmp_path / "proc/net"
     net.mkdir(parents=True)
     (net / "unix").write_text("Num RefCount Protocol Flags Type St Inode Path\n")
