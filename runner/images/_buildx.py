@@ -3,6 +3,7 @@
 import collections
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import threading
@@ -132,12 +133,32 @@ def _short(step: str) -> str:
 
 
 def _proxies() -> dict[str, str]:
-    """Proxy settings of this process, under both spellings, as builds expect them."""
+    """Proxy settings of this process, under both spellings, as builds expect them; the one of the
+    machine's apt where there is no other, since packages of Debian come over plain http.
+    """
     found: dict[str, str] = {}
     for name in _PROXIES:
-        if value := os.environ.get(name) or os.environ.get(name.upper()):
+        value = os.environ.get(name) or os.environ.get(name.upper())
+        if name == "http_proxy" and not value:
+            value = _apt_proxy()
+        if value:
             found |= {name: value, name.upper(): value}
     return found
+
+
+def _apt_proxy() -> str:
+    if shutil.which("apt-config") is None:
+        return ""
+    said = subprocess.run(
+        ["apt-config", "shell", "PROXY", "Acquire::http::Proxy"],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    ).stdout
+    value = next(iter(shlex.split(said)), "").removeprefix("PROXY=")
+    # apt's own word for no proxy at all.
+    return "" if value == "DIRECT" else value
 
 
 def _failure(tag: str, code: int | None, deadline_s: float, lines: Sequence[str]) -> str:

@@ -59,6 +59,29 @@ def test_the_command_says_all_that_matters(tmp_path: Path, monkeypatch: pytest.M
     assert line.endswith(f"--secret id=ca,src={bundle} {tmp_path}")
 
 
+@pytest.mark.parametrize(
+    ("setting", "env", "wanted"),
+    [
+        ("http://apt:3142", "", "http://apt:3142"),
+        ("http://apt:3142", "http://own:3128", "http://own:3128"),
+        ("DIRECT", "", None),
+        ("", "", None),
+    ],
+)
+def test_the_proxy_of_apt_serves_where_there_is_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, env: str, wanted: str | None
+) -> None:
+    settings = tmp_path / "apt.conf"
+    settings.write_text(f'Acquire::http::Proxy "{setting}";\n' if setting else "")
+    monkeypatch.setenv("APT_CONFIG", str(settings))
+    monkeypatch.setenv("http_proxy", env)
+    command(tmp_path, f'echo "$*" >{tmp_path}/said')
+    build(tmp_path)
+    said = (tmp_path / "said").read_text()
+    assert (f"--build-arg http_proxy={wanted}" in said) == (wanted is not None)
+    assert ("_proxy=" in said) == (wanted is not None)
+
+
 def test_steps_are_told_as_they_come_and_chatter_is_not(tmp_path: Path) -> None:
     command(
         tmp_path,
