@@ -17,7 +17,17 @@ LAYERS = (
     ("reports",),
     ("runs",),
     ("suites", "systems", "gateway", "images"),
-    ("engine_api", "errors", "estimate", "faults", "model", "paths", "prices", "stats"),
+    (
+        "engine_address",
+        "engine_api",
+        "errors",
+        "estimate",
+        "faults",
+        "model",
+        "paths",
+        "prices",
+        "stats",
+    ),
 )
 
 # What a system implements is declared beside its caller, and is the one thing they share.

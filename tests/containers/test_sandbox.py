@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from runner.engine_address import Address
 from runner.errors import (
     CannotStart,
     ContainerDied,
@@ -20,7 +21,6 @@ from runner.errors import (
     HostileSnapshot,
 )
 from runner.runs.sandbox import Engine, EngineSandbox, GatewayBox, SystemBox
-from runner.runs.sandbox._address import Address
 from tests.containers.conftest import left
 
 pytestmark = pytest.mark.containers

@@ -77,5 +77,5 @@ def start(
     """
     environ = os.environ if environ is None else environ
     home = home or Path.home()
-    engine = engine or connect(environ, home)
+    engine = engine or connect(environ)
     return EngineSandbox(engine, Domain.at(folder(environ, home)).take())

@@ -8,17 +8,15 @@ a second.
 
 import http.client
 import json
-import os
 import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from runner.engine_address import Address, addresses
 from runner.errors import CannotStart, EngineLost, SandboxError
-from runner.runs.sandbox._address import Address, candidates
 from runner.runs.sandbox._transport import Connection, left, open_socket
 
 NEWEST_API = (1, 51)
@@ -188,22 +186,20 @@ class Engine:
         return sock, rest
 
 
-def connect(
-    environ: Mapping[str, str] | None = None, home: Path | None = None, *, ping_s: float = PING_S
-) -> Engine:
+def connect(environ: Mapping[str, str] | None = None, *, ping_s: float = PING_S) -> Engine:
     """The engine of this machine, or the one the user chose.
 
     Raises:
         CannotStart: none answered; says what was tried.
     """
     tried = []
-    for address in candidates(os.environ if environ is None else environ, home or Path.home()):
+    for address in addresses(environ):
         try:
             return Engine(address, _ping(address, ping_s))
         except (OSError, http.client.HTTPException, CannotStart) as error:
-            tried.append(f"{address.url} ({address.source}): {error}")
+            tried.append(f"{address.url} ({address.origin}): {error}")
     raise CannotStart(
-        "No container engine answered. Tried " + "; ".join(tried) + ".",
+        f"No container engine answered. Tried: {'; '.join(tried) or 'no socket is there'}.",
         hint="Start one (`systemctl start docker`, or `scripts/bench`, which installs it), join "
         "the group that may use its socket, or set DOCKER_HOST.",
     )

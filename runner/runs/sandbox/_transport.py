@@ -6,8 +6,8 @@ import ssl
 import time
 from urllib.parse import urlsplit
 
+from runner.engine_address import Address
 from runner.errors import CannotStart
-from runner.runs.sandbox._address import Address
 
 
 class Connection(http.client.HTTPConnection):
@@ -42,7 +42,7 @@ def open_socket(address: Address, end: float) -> socket.socket:
         return sock
     if url.scheme in ("tcp", "http", "https"):
         sock = socket.create_connection((url.hostname, url.port or 2375), timeout=left(end))
-        if address.tls is None and url.scheme != "https":
+        if address.certificates is None and url.scheme != "https":
             return sock
         try:
             return _tls(address).wrap_socket(sock, server_hostname=url.hostname)
@@ -50,14 +50,14 @@ def open_socket(address: Address, end: float) -> socket.socket:
             sock.close()
             raise
     raise CannotStart(
-        f"An engine at {address.url!r} (from {address.source}) cannot be spoken to, "
+        f"An engine at {address.url!r} (from {address.origin}) cannot be spoken to, "
         "only ones at unix:// and tcp://.",
         hint="Forward its socket, for example with `ssh -L`, and point DOCKER_HOST at that.",
     )
 
 
 def _tls(address: Address) -> ssl.SSLContext:
-    folder = address.tls
+    folder = address.certificates
     authority = folder / "ca.pem" if folder is not None and (folder / "ca.pem").is_file() else None
     context = ssl.create_default_context(cafile=authority)
     if not address.verify:

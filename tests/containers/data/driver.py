@@ -6,38 +6,41 @@ import os
 import pathlib
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
-verbs = {}
+Result = dict[str, Any]
+verbs: dict[str, Callable[..., Result]] = {}
 
 
-def say(line):
+def say(line: Result) -> None:
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
 
-def verb(function):
+def verb(function: Callable[..., Result]) -> Callable[..., Result]:
     verbs[function.__name__] = function
     return function
 
 
 @verb
-def echo(text="", **_):
+def echo(text: str = "", **__: Any) -> Result:
     return {"text": text, "length": len(text)}
 
 
 @verb
-def sleep(seconds, **_):
+def sleep(seconds: float, **__: Any) -> Result:
     time.sleep(seconds)
     return {}
 
 
 @verb
-def produce(size, **_):
+def produce(size: int, **__: Any) -> Result:
     return {"text": "x" * size}
 
 
 @verb
-def noise(lines, **_):
+def noise(lines: int, **__: Any) -> Result:
     for number in range(lines):
         print("a banner", number, flush=True)
     os.write(1, b"\xff\xfe not text\n")
@@ -45,7 +48,7 @@ def noise(lines, **_):
 
 
 @verb
-def half(**_):
+def half(**__: Any) -> Result:
     os.write(1, b'{"event": "h')
     time.sleep(0.2)
     os.write(1, b'alf"}\n')
@@ -53,20 +56,20 @@ def half(**_):
 
 
 @verb
-def log(text, **_):
+def log(text: str, **__: Any) -> Result:
     sys.stderr.write(text)
     sys.stderr.flush()
     return {}
 
 
 @verb
-def die(code, **_):
+def die(code: int, **__: Any) -> Result:
     print("last words", file=sys.stderr, flush=True)
     os._exit(code)
 
 
 @verb
-def hog(megabytes, **_):
+def hog(megabytes: int, **__: Any) -> Result:
     kept = bytearray()
     for _ in range(megabytes):
         kept += os.urandom(1024 * 1024)
@@ -74,7 +77,7 @@ def hog(megabytes, **_):
 
 
 @verb
-def fork(count, **_):
+def fork(count: int, **__: Any) -> Result:
     children = []
     error = None
     try:
@@ -93,7 +96,7 @@ def fork(count, **_):
 
 
 @verb
-def fill(path, megabytes, **_):
+def fill(path: str, megabytes: int, **__: Any) -> Result:
     written = 0
     try:
         with pathlib.Path(path).open("wb", buffering=0) as file:
@@ -107,13 +110,13 @@ def fill(path, megabytes, **_):
 
 
 @verb
-def run(source, **_):
-    scope = {}
+def run(source: str, **__: Any) -> Result:
+    scope: Result = {}
     exec(source, scope)
     return {"value": scope.get("value")}
 
 
-def main():
+def main() -> None:
     say({"event": "ready"})
     for raw in sys.stdin:
         request = json.loads(raw)
@@ -121,7 +124,7 @@ def main():
         started = time.monotonic()
         try:
             result = verbs[request.pop("verb")](**request)
-            answer = {"ok": True, "result": result}
+            answer: Result = {"ok": True, "result": result}
         except Exception as error:
             answer = {"ok": False, "error": {"type": "internal", "message": repr(error)}}
         answer["now"] = datetime.datetime.now(datetime.UTC).isoformat()

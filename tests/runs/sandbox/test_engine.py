@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.engine_address import Address
 from runner.errors import CannotStart, EngineLost
-from runner.runs.sandbox._address import Address
 from runner.runs.sandbox._engine import Engine, EngineRefused, connect
 
 Serve = Callable[[Callable[[socket.socket], None]], Engine]
@@ -128,10 +128,10 @@ def test_bytes_behind_a_hijacks_header_are_kept(serve: Serve) -> None:
 
 def test_no_engine_says_what_was_tried(tmp_path: Path) -> None:
     with pytest.raises(CannotStart, match=r"nowhere\.sock") as caught:
-        connect({"DOCKER_HOST": f"unix://{tmp_path}/nowhere.sock"}, tmp_path)
+        connect({"DOCKER_HOST": f"unix://{tmp_path}/nowhere.sock"})
     assert "DOCKER_HOST" in caught.value.hint
     with pytest.raises(CannotStart, match="only ones at unix:// and tcp://"):
-        connect({"DOCKER_HOST": "ssh://somebody@somewhere"}, tmp_path)
+        connect({"DOCKER_HOST": "ssh://somebody@somewhere"})
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,6 @@ def test_the_api_version_is_agreed(offered: str | None, spoken: str, tmp_path: P
 
     with Server(str(tmp_path / "s"), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        engine = connect({"DOCKER_HOST": f"unix://{tmp_path}/s"}, tmp_path)
+        engine = connect({"DOCKER_HOST": f"unix://{tmp_path}/s"})
         assert engine.api == spoken
         server.shutdown()
