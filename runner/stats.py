@@ -24,12 +24,19 @@ def exact_interval(hits: int, of: int, *, confidence: float = CONFIDENCE) -> Int
         raise ValueError(f"{hits} of {of} is no count")
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
-    # Loading it takes longer than most commands do, and most need no interval.
+    if of == 0:
+        return Interval(0.0, 1.0)
+    tail = (1 - confidence) / 2
+    # All or none, which is how most protocols end, has a closed form.
+    if hits == of:
+        return Interval(tail ** (1 / of), 1.0)
+    if hits == 0:
+        return Interval(0.0, 1 - tail ** (1 / of))
+    # Loading it takes longer than most commands do.
     from scipy.special import betaincinv
 
-    tail = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, of - hits + 1, tail))
-    high = 1.0 if hits == of else float(betaincinv(hits + 1, of - hits, 1 - tail))
+    low = float(betaincinv(hits, of - hits + 1, tail))
+    high = float(betaincinv(hits + 1, of - hits, 1 - tail))
     return Interval(low, high)
 
 
