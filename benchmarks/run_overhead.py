@@ -60,6 +60,7 @@ from runner.systems.catalog import load as load_system
 MODEL = "claude-sonnet-5-5"
 OPEN_S = 60.0
 IDLE_S = 2.0
+QUIET_CORES = 0.15
 BENCH = "import sys; from runner.commands import main; sys.exit(main())"
 
 # The engine's own driver, told to say when what it does by itself at its start is done.
@@ -141,6 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if protocols:
         console.print()
         console.print(ledger(protocols, cores))
+        if max(one.idle for one in protocols) > QUIET_CORES:
+            console.print("\nSomething else was running. The protocol's figure says little.")
     if options.json:
         raw = {
             "rounds": [asdict(one) for one in rounds],
