@@ -154,6 +154,16 @@ class Call(Noun):
     latency_ms: float = 0.0
     source: str | None = None
     """Where a scripted answer came from: the id of the table's entry."""
+    first_byte_ms: float | None = None
+    """From the call's arrival to the first byte of its answer; none where there was none."""
+    retries: int = 0
+    """How many tries of the same request had failed just before this one."""
+    batch: str | None = None
+    """The batch it was part of; its tokens are then at the batch price."""
+    flags: tuple[str, ...] = ()
+    """What makes its figures less than a measurement: ``no_usage`` and ``broken``: charged at the
+    worst case, wholly or for its output; ``server_tools``: searches and the like, not in the
+    cost; ``lowered``: fewer tokens were allowed than asked for."""
 
 
 # ---------------------------------------------------------------- how a run ends
@@ -175,8 +185,8 @@ class Ending(Noun):
     outcome: Outcome
     kind: str
     """One word: ``checks``, ``vacuous``, ``ceiling``, ``deadline``, ``interrupted``,
-    ``wrong_model``, ``unpriced_model``, ``escape``, ``script_missing``, ``provider``,
-    ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``, ``snapshot``,
+    ``wrong_model``, ``unpriced_model``, ``escape``, ``script_missing``, ``cassette_missing``,
+    ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``, ``snapshot``,
     ``driver``."""
     detail: str = ""
 

@@ -7,8 +7,32 @@ from typing import Literal, Self
 import orjson
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
+from runner.gateway.cassette import Entry
 from runner.model import Noun
 from runner.prices import ModelPrice
+
+ANTHROPIC = "https://api.anthropic.com"
+
+
+class WayOut(Noun):
+    """How the gateway reaches a provider: everything else is out of reach."""
+
+    anthropic: str = ANTHROPIC
+    """Scheme, host, port and perhaps a path of the endpoint that speaks ``/v1/messages``. It is
+    exact: no other host, port or scheme is dialled."""
+    openai: str | None = None
+    """Of the endpoint that speaks ``/chat/completions``, up to and with its version, such as
+    ``http://vllm.lan:8000/v1``; none refuses such calls."""
+    proxy: SecretStr | None = None
+    """A corporate proxy as ``http://[user:password@]host:port``; TLS goes through it by CONNECT.
+    The provider's name is then resolved by the proxy, which is trusted to do so."""
+    authority: str | None = None
+    """Certificates (PEM) to trust beside the system's own."""
+    allow_private: tuple[str, ...] = ()
+    """Hosts, written as in an endpoint, that may resolve to addresses that are not global."""
+    connect_timeout_s: float = Field(default=30.0, gt=0)
+    silence_timeout_s: float = Field(default=600.0, gt=0)
+    """How long a provider may say nothing in the middle of a call."""
 
 
 class TableSource(Noun):
@@ -57,10 +81,31 @@ class GatewayConfig(Noun):
     """``reserved``: each call's worst case is set aside before it is made, so that the ceiling
     is never passed. ``measured``: the gateway only counts."""
     key: SecretStr | None = None
-    """The provider's key, for arms that call one."""
+    """The provider's key, for arms that call one: the one that speaks ``/v1/messages``."""
+    key_as: Literal["x-api-key", "bearer"] = "x-api-key"
+    """The header the key is sent in."""
+    openai_key: SecretStr | None = None
+    """The key of ``way_out.openai``; none where it asks for none."""
+    way_out: WayOut = WayOut()
+    """For arms that call a provider."""
+    allow_tools: tuple[str, ...] = ()
+    """Tools on the provider's side that may be used, by type, such as ``web_search_20250305``;
+    also ``mcp_servers`` and ``container``. What they cost has no bound, so none is passed on
+    while a reserved ceiling holds."""
+    allow_media: tuple[str, ...] = ()
+    """Hosts from which a provider may fetch media, exactly as in the address. Without a bound
+    too, but for pictures."""
+    cassette: tuple[Entry, ...] = ()
+    """What the replay arm answers with: this run's recorded calls, in their order."""
 
     def first_line(self) -> bytes:
-        """The line that starts a gateway. It alone shows the key; any other dump hides it."""
+        """The line that starts a gateway. It alone shows keys; any other dump hides them."""
         shown = self.model_dump(mode="json")
-        shown["key"] = self.key.get_secret_value() if self.key else None
+        for name in ("key", "openai_key"):
+            shown[name] = _shown(getattr(self, name))
+        shown["way_out"]["proxy"] = _shown(self.way_out.proxy)
         return orjson.dumps(shown) + b"\n"
+
+
+def _shown(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
