@@ -1,0 +1,1 @@
+"""linkedparticles, the engine of the published results."""
