@@ -85,6 +85,11 @@ class Protocol:
         """All CPU seconds of the machine meanwhile, beyond its idle rate."""
         return self.cpu.machine - self.idle * self.wall
 
+    @property
+    def foreign(self) -> float:
+        """What the machine spent on anything else, as a share of the protocol's own."""
+        return (self.cpu.machine - self.own) / self.own
+
     def bound(self, cores: int) -> float:
         """Seconds it would have taken with every core busy on it all the time."""
         return self.own / cores
@@ -143,5 +148,6 @@ def ledger(protocols: Sequence[Protocol], cores: int) -> Table:
     row("sum: its own", [one.own for one in protocols])
     row("machine, less its idle rate", [one.machine for one in protocols])
     row("idle rate before it, in cores", [one.idle for one in protocols])
+    row("spent on anything else, as a share of its own", [one.foreign for one in protocols])
     row("unused by anybody", [one.idle_cores(cores) for one in protocols])
     return table

@@ -43,6 +43,7 @@ def test_the_protocol_s_own_cpu_is_everybody_s_who_works_for_it() -> None:
     assert one.bound(2) == 7.0
     assert one.machine == 26.0
     assert one.idle_cores(4) == 2.0
+    assert one.foreign == 16 / 14
 
 
 def test_where_containers_cannot_be_counted_the_machine_stands_for_them() -> None:
