@@ -209,7 +209,7 @@ def _protocols(count: int) -> list[Protocol]:
     """
     found: list[Protocol] = []
     for _ in range(3 * count):
-        if len([one for one in found if one.foreign <= QUIET]) == count:
+        if len([one for one in found if abs(one.foreign) <= QUIET]) >= count:
             break
         idle: list[Cpu] = []
         with measured(idle):
