@@ -27,6 +27,8 @@ from tests.engine._worlds import (
 )
 from tests.engine.test_deposit import events, id_of, put, standing
 
+pytestmark = pytest.mark.slow
+
 MakeJudge = Callable[..., Judge]
 
 

@@ -24,6 +24,8 @@ from tests.engine._worlds import (
     said,
 )
 
+pytestmark = pytest.mark.slow
+
 MakeJudge = Callable[..., Judge]
 
 

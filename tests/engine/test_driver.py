@@ -16,6 +16,8 @@ from tests.engine._process import Process
 from tests.engine._provider import Failure, Provider
 from tests.engine._worlds import MID_TRIP, READER
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Process]
 
 

@@ -17,6 +17,8 @@ from tests.engine._process import Process
 from tests.engine._provider import Asked, Provider
 from tests.engine._worlds import READER, SMALL, World
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Process]
 
 

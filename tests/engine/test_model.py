@@ -21,6 +21,8 @@ from memory_engine.store import Claim, Note, digest
 from tests.engine._provider import Answer, Asked, Failure, Provider, Reply, StreamFailure
 from tests.engine._worlds import said
 
+pytestmark = pytest.mark.slow
+
 NOTE = Note("n.md", "I sail.", "2026-09-01", digest("I sail."))
 OLD = Claim("1", "Old.", "s", "2026-09-01", ("a",), datetime(2026, 9, 1, tzinfo=UTC).isoformat())
 NEW = Claim("2", "New.", "s", "2026-09-02", ("b",), datetime(2026, 9, 2, tzinfo=UTC).isoformat())

@@ -8,6 +8,8 @@ from runner.reports.kill_matrix import Sighting, markdown
 from runner.suites.trip_vs_move import KINDS, ending, load_case
 from tests.fixtures._run import Run
 
+pytestmark = pytest.mark.slow
+
 PAGE = root() / "docs" / "kill-matrix.md"
 
 

@@ -2,11 +2,14 @@
 
 from datetime import date, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.model import Claim, RestatementExamined, Store, Superseded
 from runner.suites.trip_vs_move import KINDS, MOVE, Case, check, check_all, load_case, observe
+
+pytestmark = pytest.mark.slow
 
 CASES = tuple(
     load_case(name, variant)
