@@ -8,6 +8,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from runner import engine_api
+from runner import images as project_images
 from runner.runs import sandbox
 
 
@@ -23,9 +25,10 @@ def clean(
     console = Console()
     domain = sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))
     cleaning = sandbox.clean(sandbox.connect(), domain, images=images)
-    for name in cleaning.removed:
+    inspecting = project_images.sweep(engine_api.connect())
+    for name in (*cleaning.removed, *inspecting):
         console.print(Text(f"removed {name}"))
     for reason in cleaning.kept:
         console.print(Text(f"kept {reason}"))
-    if not cleaning.removed and not cleaning.kept:
+    if not cleaning.removed and not inspecting and not cleaning.kept:
         console.print("Nothing was left.")
