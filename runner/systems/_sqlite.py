@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,18 +46,25 @@ class Snapshot:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         self.user_version = int(version)
 
-    def tables(self) -> dict[str, tuple[str, ...]]:
+    def tables(self, triggers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
         """Ordinary tables and their columns; SQLite's own are left out.
 
+        Args:
+            triggers: names of those that a store of this kind has. Nothing is ever written here,
+                so that none can fire; any other is a sign that the file is not what it says.
+
         Raises:
-            HostileSnapshot: the file brings views, triggers, virtual tables or computed columns.
-        UnreadableStore: the file is damaged.
+            HostileSnapshot: the file brings views, other triggers, virtual tables or computed
+                columns.
+            UnreadableStore: the file is damaged.
         """
         names: list[str] = []
         for row in self.rows("SELECT type, name, sql FROM sqlite_schema"):
             kind, name, sql = row["type"], row["name"], row["sql"]
             if not isinstance(name, str) or not isinstance(kind, str):
                 raise UnreadableStore("The store's schema holds a name that is no text.")
+            if kind == "trigger" and name in triggers:
+                continue
             if kind in ("view", "trigger"):
                 raise HostileSnapshot(f"The store brings a {kind} along: {name[:80]!r}.")
             if kind == "table" and not name.startswith("sqlite_"):
