@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,10 +139,11 @@ class TimedSandbox:
         *,
         deadline_s: float,
         on_event: EventCallback | None = None,
+        on_opening: Callable[[Box], None] | None = None,
         log_folder: Path | None = None,
     ) -> AbstractContextManager[Box]:
         """Open a box; opening and closing are noted too."""
-        return self._open(run_id, system, gateway, deadline_s, on_event, log_folder)
+        return self._open(run_id, system, gateway, deadline_s, on_event, on_opening, log_folder)
 
     @contextlib.contextmanager
     def _open(
@@ -152,6 +153,7 @@ class TimedSandbox:
         gateway: GatewayBox,
         deadline_s: float,
         on_event: EventCallback | None,
+        on_opening: Callable[[Box], None] | None,
         log_folder: Path | None,
     ) -> Iterator[Box]:
         with contextlib.ExitStack() as stack:
@@ -163,6 +165,7 @@ class TimedSandbox:
                         gateway,
                         deadline_s=deadline_s,
                         on_event=on_event,
+                        on_opening=on_opening,
                         log_folder=log_folder,
                     )
                 )

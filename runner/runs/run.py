@@ -144,10 +144,8 @@ class Attempt:
             self.job.gateway,
             deadline_s=OPEN_DEADLINE_S,
             on_event=self._on_event,
+            on_opening=self._opening,
         ) as box:
-            self._box = box
-            if self._cancelled.is_set():  # while it opened: there was no box to close then
-                return interrupted()
             try:
                 self._prove(box)
                 asked = time.monotonic()
@@ -165,6 +163,11 @@ class Attempt:
                 self._log = box.system.tail()
             self._settle(box, must=True)
         return self._gateway_ended
+
+    def _opening(self, box: Box) -> None:
+        self._box = box
+        if self._cancelled.is_set():  # a moment ago, when there was no box to close yet
+            box.close()
 
     def _prove(self, box: Box) -> None:
         """Before the first step: what the system is, and that nothing gets out of its sandbox."""

@@ -10,6 +10,7 @@ import itertools
 import queue
 import tarfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
@@ -306,18 +307,22 @@ class MemorySandbox:
         *,
         deadline_s: float,
         on_event: EventCallback | None = None,
+        on_opening: Callable[[Box], None] | None = None,
         log_folder: Path | None = None,
     ) -> Iterator[Box]:
         self.opened.add(run_id)
+        box = self.boxes[run_id] = MemoryBox(self, run_id, system, gateway, on_event)
         try:
-            assert self.gate.wait(deadline_s)
-            box = self.boxes[run_id] = MemoryBox(self, run_id, system, gateway, on_event)
-            try:
-                yield box
-            finally:
-                box.close()
+            if on_opening is not None:
+                on_opening(box)
+            end = time.monotonic() + deadline_s
+            while not self.gate.wait(0.005):
+                assert time.monotonic() < end
+                if box.system.closed.is_set():
+                    raise ContainerDied("The box was closed while it opened.")
+            yield box
         finally:
-            self.opened.discard(run_id)
+            box.close()
 
     def close(self) -> None:
         for box in self.boxes.values():

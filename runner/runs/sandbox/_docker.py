@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from runner.errors import EngineLost
@@ -11,7 +11,7 @@ from runner.runs.sandbox._engine import Engine, EngineRefused, connect
 from runner.runs.sandbox._lease import Domain, Lease, folder
 from runner.runs.sandbox._reaper import remove_lease
 from runner.runs.sandbox._shield import uninterrupted
-from runner.runs.sandbox.protocol import EventCallback, GatewayBox, SystemBox
+from runner.runs.sandbox.protocol import Box, EventCallback, GatewayBox, SystemBox
 
 
 class EngineSandbox:
@@ -39,11 +39,14 @@ class EngineSandbox:
         *,
         deadline_s: float,
         on_event: EventCallback | None = None,
+        on_opening: Callable[[Box], None] | None = None,
         log_folder: Path | None = None,
     ) -> Iterator[EngineBox]:
         """See :meth:`runner.runs.sandbox.protocol.Sandbox.open`."""
         box = EngineBox(self.engine, self.lease, run_id, system, gateway, on_event, log_folder)
         try:
+            if on_opening is not None:
+                on_opening(box)
             box.start(deadline_s)
             yield box
         finally:

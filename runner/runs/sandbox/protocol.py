@@ -168,6 +168,7 @@ class Sandbox(Protocol):
         *,
         deadline_s: float,
         on_event: EventCallback | None = None,
+        on_opening: Callable[[Box], None] | None = None,
         log_folder: Path | None = None,
     ) -> AbstractContextManager[Box]:
         """Start both sides; leaving the context removes them on every path out.
@@ -181,10 +182,13 @@ class Sandbox(Protocol):
             gateway: the one thing it can reach.
             deadline_s: for the whole opening.
             on_event: gets the gateway's unsolicited lines.
+            on_opening: gets the box before anything of it is there, so that it can be closed while
+                it opens; nothing else may be asked of it yet.
             log_folder: where both full logs are kept; none keeps only their ends.
 
         Raises:
             CannotStart: no such image, or a limit this engine cannot set.
+            ContainerDied: it was closed while it opened.
             DeadlineMissed: the engine was too slow.
             EngineLost: the engine stopped answering.
         """
