@@ -186,8 +186,8 @@ class Ending(Noun):
     kind: str
     """One word: ``checks``, ``vacuous``, ``ceiling``, ``deadline``, ``interrupted``,
     ``wrong_model``, ``unpriced_model``, ``escape``, ``script_missing``, ``cassette_missing``,
-    ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``, ``snapshot``,
-    ``driver``."""
+    ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``,
+    ``snapshot``, ``driver``, ``egress``, ``gateway``, ``ledger``."""
     detail: str = ""
 
 

@@ -13,7 +13,8 @@ import signal
 import sys
 from pathlib import Path
 
-from runner.gateway.arms import Arm, ScriptedArm
+from runner.gateway.arms import Arm
+from runner.gateway.arms.scripted import ScriptedArm
 from runner.gateway.config import GatewayConfig
 from runner.gateway.control import Control
 from runner.gateway.door import Door

@@ -1,37 +1,40 @@
 """One call, from its bytes to its line in the ledger: who may ask, what it may cost, who answers.
 
-Knows nothing of sockets: the server hands it headers and bytes and gets a message or a refusal.
+Knows nothing of sockets: the server hands it headers and bytes and gets a passage or a refusal.
 """
 
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from runner.gateway.arms import Answer, Arm, Pending, ProviderFailed
-from runner.gateway.ceiling import Ceiling, CeilingReached, Hold
+import orjson
+
+from runner.gateway import chat
+from runner.gateway._ask import Ask, Deal
+from runner.gateway.arms import Arm, Asked, ProviderFailed, Reply
+from runner.gateway.ceiling import Ceiling, CeilingReached, Hold, Quote
+from runner.gateway.chat import read_chat
 from runner.gateway.config import GatewayConfig
+from runner.gateway.exchange import failure_of, make, read_whole, tell
 from runner.gateway.ledger import Ledger
 from runner.gateway.meter import Meter, quote
+from runner.gateway.passage import Passage
 from runner.gateway.pins import price_of
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import ModelRequest, read_request
+from runner.gateway.request import Allowed, ModelRequest, read_request
 from runner.gateway.wire import UNATTRIBUTED, Wire
 from runner.model import Call, Ending, Outcome
 from runner.prices import same_model
 
+SETTLING_S = 3.0
+"""How long calls that were broken off may take to write their lines."""
 
-@dataclass(slots=True)
-class _Ask:
-    """One call on its way, and what its line will say."""
 
-    request_id: str
-    started: float
-    line: dict[str, Any] = field(default_factory=dict)
+_CUT = ("max_tokens", "length")
+"""What providers say of an answer that its limit cut short."""
 
 
 class Door:
@@ -58,82 +61,83 @@ class Door:
         self.meter = Meter()
         self.ceiling = Ceiling(config.max_usd, config.ceiling)
         self.ending: Ending | None = None
-        self._config = config
+        self.config = config
         self._wire = wire
         self._arm = arm
         self._ledger = ledger
         self._on_ended = on_ended
         self._closed = False
         self._asked = 0
-        self._in_flight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._failed: Counter[str] = Counter()
+        self._calls: set[asyncio.Task[None]] = set()
+        self.allowed = Allowed(
+            tools=frozenset(config.allow_tools),
+            media=frozenset(config.allow_media),
+            unbounded=not self.ceiling.holds,
+        )
 
-    async def messages(
+    async def call(
         self,
+        path: str,
         headers: Mapping[str, str],
         raw: bytes,
         *,
         gone: Callable[[], bool] = lambda: False,
-    ) -> tuple[ModelRequest, Answer, str]:
-        """Answer one model call; its line is on the disk when this returns or refuses.
+    ) -> Passage:
+        """Answer one model call; its line is on the disk before its answer is whole.
+
+        Once a call is made it goes on to its end, whether or not the client waits for it: what
+        the provider writes is paid.
 
         Args:
+            path: where it was sent: ``/v1/messages`` or ``/v1/chat/completions``.
             headers: names in lower case.
             raw: the body.
             gone: whether the client has left, asked once the call's turn has come.
-
-        Returns:
-            the request as read, the answer and the request's id.
 
         Raises:
             Refusal: when it is not answered.
             ProviderFailed: when the provider did not.
             LedgerError: when its line could not be written; the client must get no reply.
         """
-        with self._asking(raw) as ask:
-            try:
-                request, pending = self._take(ask, headers, raw)
-                hold = await self._reserve(ask, request, pending)
-                answer = await self._made(ask, request, pending, hold, gone)
-            except Refusal as refusal:
-                refusal.request_id = ask.request_id
-                if refusal.ending is not None:
-                    self.end(refusal.ending)
-                await self._written(ask, "refused", refusal.kind, refusal.message)
-                raise
-            except ProviderFailed as failure:
-                failure.request_id = ask.request_id
-                ask.line["source"] = failure.source
-                await self._written(ask, "failed", f"http_{failure.status}", failure.message)
-                raise
-            except asyncio.CancelledError:
-                await self._written(ask, "failed", "cancelled")
-                raise
-            except Exception as problem:
-                self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(problem)))
-                await self._written(ask, "failed", "gateway", repr(problem))
-                raise
-            await self._written(ask, "answered")
-            return request, answer, ask.request_id
+        ask = self.enter(raw, path)
+        task = asyncio.create_task(self._run(ask, headers, raw, gone))
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+        try:
+            return await asyncio.shield(ask.opened)
+        except asyncio.CancelledError:
+            if ask.waiting:  # it still waits for its turn, and for nobody
+                task.cancel()
+            raise
 
-    async def count_tokens(self, headers: Mapping[str, str], raw: bytes) -> int:
+    async def count_tokens(self, headers: Mapping[str, str], raw: bytes) -> Passage:
         """Count the tokens of a call that is not made; costs nothing and leaves no line.
 
         Raises:
             Refusal: as for a call, but the run goes on.
+            ProviderFailed: when the provider did not answer.
         """
-        self._check_open()
-        request = read_request(headers, raw, counting=True)
-        price_of(self._config, request.model, self._purpose(request))
-        return await self._arm.count_tokens(request)
+        self.check_open()
+        request = read_request(headers, raw, counting=True, allowed=self.allowed)
+        purpose = self.purpose(request)
+        price_of(self.config, request.model, purpose)
+        asked = Asked(request, purpose, self.step, self.canonical(request))
+        reply = await self._arm.count_tokens(asked)
+        try:
+            if reply.status != 200:
+                raise await failure_of(reply)
+            return Passage(200, reply.headers, await read_whole(reply))
+        finally:
+            await reply.close()
+            reply.written()
 
     async def refused(self, refusal: Refusal, raw: bytes = b"") -> Refusal:
         """Write a line for what is no model call, such as an unknown path; the refusal is then
         to be raised."""
-        with self._asking(raw) as ask:
-            refusal.request_id = ask.request_id
-            await self._written(ask, "refused", refusal.kind, refusal.message)
+        ask = self.enter(raw)
+        refusal.request_id = ask.request_id
+        await self.write(ask, "refused", refusal.kind, refusal.message)
         return refusal
 
     def end(self, ending: Ending) -> None:
@@ -152,25 +156,50 @@ class Door:
             "calls": self.meter.answered,
             "usage": self.meter.usage.model_dump(),
             "ending": self.ending.model_dump(mode="json") if self.ending else None,
+            **self._arm.totals(),
         }
 
     async def close(self, patience_s: float) -> None:
-        """Admit nothing more and give calls in flight ``patience_s`` seconds to settle."""
+        """Admit nothing more and give calls in flight ``patience_s`` seconds to settle; those
+        that do not are broken off and charged with what they may have cost."""
         self._closed = True
         self.ceiling.shut("the gateway is closing")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(patience_s):
-                await self._idle.wait()
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=patience_s)
+        for task in self._calls:
+            task.cancel()
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=SETTLING_S)
 
-    # ------------------------------------------------------------ one call, step by step
+    # ------------------------------------------------------------ shared with batches
 
-    @contextmanager
-    def _asking(self, raw: bytes) -> Iterator[_Ask]:
+    def check_open(self) -> None:
+        """Refuse what comes after the end."""
+        if self.ending is not None:
+            raise Refusal("run_ended", f"the run has ended: {self.ending.detail}")
+        if self._closed:
+            raise Refusal("closing", "the gateway is closing")
+
+    def purpose(self, request: ModelRequest) -> str:
+        """What the system made a call for."""
+        try:
+            return self._wire.purpose(request.headers, request.body)
+        except ValueError:
+            return UNATTRIBUTED
+
+    def canonical(self, request: ModelRequest) -> bytes:
+        """A call without what differs from one to the next; all of it where the wire does not
+        know it."""
+        try:
+            return self._wire.canonical(request.headers, request.body)
+        except ValueError:
+            return orjson.dumps(request.body, option=orjson.OPT_SORT_KEYS)
+
+    def enter(self, raw: bytes, path: str = "") -> Ask:
+        """Begin a line."""
         self._asked += 1
-        self._in_flight += 1
-        self._idle.clear()
-        request_id = f"req_{self._config.run}_{self._asked:06d}"
-        ask = _Ask(request_id, time.monotonic())
+        request_id = f"req_{self.config.run}_{self._asked:06d}"
+        ask = Ask(request_id, path, time.monotonic(), asyncio.get_running_loop().create_future())
         ask.line = {
             "seq": 0,
             "step": self.step,
@@ -179,121 +208,139 @@ class Door:
             "request_id": request_id,
             "prompt_sha256": hashlib.sha256(raw).hexdigest(),
         }
-        try:
-            yield ask
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
+        return ask
 
-    def _take(
-        self, ask: _Ask, headers: Mapping[str, str], raw: bytes
-    ) -> tuple[ModelRequest, Pending]:
-        request = read_request(headers, raw)
-        purpose = self._purpose(request)
-        ask.line |= {
-            "purpose": purpose,
-            "requested_model": request.model,
-            "max_tokens_asked": request.max_tokens,
-            "streamed": request.stream,
-        }
-        self._check_open()
-        price_of(self._config, request.model, purpose)
-        try:
-            canonical = self._wire.canonical(headers, request.body)
-            fields = self._wire.fields(purpose, request.body)
-        except ValueError as problem:
-            message = f"this {purpose} call is not one the system's wire knows: {problem}"
-            raise Refusal("invalid_request", message, status=400) from problem
-        ask.line["prompt_sha256"] = hashlib.sha256(canonical).hexdigest()
-        return request, self._arm.take(request, purpose, fields)
+    async def write(self, ask: Ask, outcome: str, error: str | None, detail: str) -> None:
+        """Put a line on the disk.
 
-    async def _reserve(self, ask: _Ask, request: ModelRequest, pending: Pending) -> Hold:
-        price = price_of(self._config, request.model, ask.line["purpose"])
-        try:
-            hold = await self.ceiling.reserve(quote(request, price, pending.known))
-        except CeilingReached as problem:
-            self._check_open()
-            message = str(problem)
-            ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
-            raise Refusal("ceiling", message, ending=ending) from problem
-        ask.line |= {"reserved_usd": hold.usd, "max_tokens_sent": hold.max_tokens}
-        return hold
-
-    async def _made(
-        self,
-        ask: _Ask,
-        request: ModelRequest,
-        pending: Pending,
-        hold: Hold,
-        gone: Callable[[], bool],
-    ) -> Answer:
-        # Whatever breaks a call that may have been made, its worst case counts as spent.
-        cost = hold.usd
-        try:
-            if gone():
-                cost = Decimal(0)
-                raise Refusal("client_gone", "the client left while the call waited", status=400)
-            answer = await pending.answer(hold.max_tokens)
-            cost = price_of(self._config, request.model, ask.line["purpose"]).cost(answer.usage)
-        except ProviderFailed:
-            cost = Decimal(0)
-            raise
-        finally:
-            self.ceiling.settle(hold, cost)
-            ask.line["cost_usd"] = cost
-        ask.line |= {
-            "served_model": answer.model,
-            "request_id": answer.request_id or ask.request_id,
-            "usage": answer.usage,
-            "stop_reason": answer.stop_reason,
-            "source": answer.source,
-        }
-        self._check_bound(cost, hold)
-        if not same_model(request.model, answer.model, self._config.aliases):
-            message = f"asked for {request.model}, served by {answer.model}"
-            ending = Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
-            raise Refusal("wrong_model", message, ending=ending)
-        if answer.stop_reason == "max_tokens" and hold.max_tokens < request.max_tokens:
-            message = (
-                f"the answer was cut at {hold.max_tokens} tokens, which is what the ceiling left"
-                f" of the {request.max_tokens} asked for"
-            )
-            ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
-            raise Refusal("ceiling", message, ending=ending)
-        return answer
-
-    async def _written(
-        self, ask: _Ask, outcome: str, error: str | None = None, detail: str = ""
-    ) -> None:
+        Raises:
+            LedgerError: it is not there; the run has ended.
+        """
+        digest = ask.line["prompt_sha256"]
         ask.line |= {
             "outcome": outcome,
             "error": error,
             "detail": detail,
-            "latency_ms": round((time.monotonic() - ask.started) * 1000, 3),
+            "latency_ms": ask.elapsed_ms(),
+            "retries": self._failed[digest],
+            "flags": tuple(sorted(ask.flags)),
         }
+        if outcome == "failed":
+            self._failed[digest] += 1
+        else:
+            del self._failed[digest]
         try:
             self.meter.count(await self._ledger.append(Call.model_validate(ask.line)))
         except OSError as problem:
             self.end(Ending(outcome=Outcome.ERRORED, kind="ledger", detail=str(problem)))
             raise
 
-    def _check_bound(self, cost: Decimal, hold: Hold) -> None:
-        """A call that cost more than its worst case: the bound is wrong, so nothing holds."""
-        if not self.ceiling.holds or cost <= hold.usd:
-            return
-        message = f"a call cost US${cost:f}, and US${hold.usd:f} was held to be its worst case"
-        ending = Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
-        raise Refusal("ceiling", message, ending=ending)
+    # ------------------------------------------------------------ one call, step by step
 
-    def _check_open(self) -> None:
-        if self.ending is not None:
-            raise Refusal("run_ended", f"the run has ended: {self.ending.detail}")
-        if self._closed:
-            raise Refusal("closing", "the gateway is closing")
-
-    def _purpose(self, request: ModelRequest) -> str:
+    async def _run(
+        self,
+        ask: Ask,
+        headers: Mapping[str, str],
+        raw: bytes,
+        gone: Callable[[], bool],
+    ) -> None:
+        problem: Exception | None = None
+        outcome: tuple[str, str | None, str] = ("answered", None, "")
         try:
-            return self._wire.purpose(request.headers, request.body)
-        except ValueError:
-            return UNATTRIBUTED
+            deal = await self._deal(ask, headers, raw)
+            await make(ask, deal, self.ceiling, gone, self._right)
+            self._judge(ask, deal)
+        except Refusal as refusal:
+            if refusal.ending is not None:
+                self.end(refusal.ending)
+            refusal.request_id = ask.request_id
+            problem, outcome = refusal, ("refused", refusal.kind, refusal.message)
+        except ProviderFailed as failure:
+            failure.request_id = ask.request_id
+            if ask.tap is not None and ask.silent:
+                self.end(_another(ask.line["requested_model"], ask.tap.model))
+            problem, outcome = failure, ("failed", failure.kind, failure.message)
+        except asyncio.CancelledError:
+            problem = ProviderFailed("cancelled", "the call was broken off", billed=True)
+            outcome = ("failed", "cancelled", "")
+        except Exception as bug:
+            self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(bug)))
+            problem, outcome = bug, ("failed", "gateway", repr(bug))
+        try:
+            await self.write(ask, *outcome)
+        except OSError as unwritten:
+            problem = unwritten
+        else:
+            for made in (ask.reply, problem):
+                if isinstance(made, Reply | ProviderFailed):
+                    made.written()
+        tell(ask, problem)
+        if ask.reply is not None:
+            await ask.reply.close()
+
+    async def _deal(self, ask: Ask, headers: Mapping[str, str], raw: bytes) -> Deal:
+        """Read a call, find who answers it, and set its money aside."""
+        read = read_chat if ask.path == chat.PATH else read_request
+        request = read(headers, raw, allowed=self.allowed)
+        purpose = self.purpose(request)
+        ask.line |= {
+            "purpose": purpose,
+            "requested_model": request.model,
+            "max_tokens_asked": request.max_tokens,
+            "streamed": request.stream,
+        }
+        self.check_open()
+        price = price_of(self.config, request.model, purpose)
+        canonical = self.canonical(request)
+        ask.line["prompt_sha256"] = hashlib.sha256(canonical).hexdigest()
+        pending = self._arm.take(Asked(request, purpose, self.step, canonical))
+        worst = quote(request, price, pending.known)
+        hold = await self.hold(worst)
+        ask.waiting = False
+        ask.line |= {"reserved_usd": hold.usd, "max_tokens_sent": hold.max_tokens}
+        if hold.max_tokens < request.max_tokens:
+            ask.flags.add("lowered")
+        return Deal(request, pending, price, worst, hold)
+
+    async def hold(self, worst: Quote) -> Hold:
+        """Set money aside.
+
+        Raises:
+            Refusal: there is not enough, and the run ends with it.
+        """
+        try:
+            return await self.ceiling.reserve(worst)
+        except CeilingReached as problem:
+            self.check_open()
+            message = str(problem)
+            raise Refusal("ceiling", message, ending=_incomplete(message)) from problem
+
+    def _judge(self, ask: Ask, deal: Deal) -> None:
+        """What was paid for and may still not be passed on."""
+        assert ask.tap is not None
+        cost, asked, hold = ask.line["cost_usd"], deal.request, deal.hold
+        if self.ceiling.holds and cost > hold.usd:
+            # The bound is wrong, so nothing holds.
+            message = f"a call cost US${cost:f}, and US${hold.usd:f} was held to be its worst case"
+            raise Refusal("ceiling", message, ending=_incomplete(message))
+        if not self._right(asked, ask.tap.model):
+            ending = _another(asked.model, ask.tap.model)
+            raise Refusal("wrong_model", ending.detail, ending=ending)
+        if ask.tap.stop_reason in _CUT and hold.max_tokens < asked.max_tokens:
+            message = (
+                f"the answer was cut at {hold.max_tokens} tokens, which is what the ceiling left"
+                f" of the {asked.max_tokens} asked for"
+            )
+            raise Refusal("ceiling", message, ending=_incomplete(message))
+
+    def _right(self, request: ModelRequest, served: str | None) -> bool:
+        return served is not None and same_model(request.model, served, self.config.aliases)
+
+
+def _incomplete(message: str) -> Ending:
+    return Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
+
+
+def _another(asked: str, served: str | None) -> Ending:
+    message = f"asked for {asked}, served by {served}"
+    return Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)

@@ -39,8 +39,15 @@ _TYPES = {
 
 
 def error_body(
-    status: int, message: str, request_id: str, type_: str | None = None
+    status: int, message: str, request_id: str | None = None, type_: str | None = None
 ) -> dict[str, Any]:
     """The provider's error document."""
     error = {"type": type_ or _TYPES.get(status, "api_error"), "message": message}
-    return {"type": "error", "error": error, "request_id": request_id}
+    body: dict[str, Any] = {"type": "error", "error": error}
+    return body if request_id is None else {**body, "request_id": request_id}
+
+
+def chat_error_body(status: int, message: str, type_: str | None = None) -> dict[str, Any]:
+    """The error document of a provider that speaks ``/v1/chat/completions``."""
+    kind = type_ or _TYPES.get(status, "api_error")
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}

@@ -1,8 +1,8 @@
-"""HTTP over the Unix socket: three paths, and a refusal in the provider's shape for all else."""
+"""HTTP over the Unix socket: a few paths, and a refusal in the provider's shape for all else."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,12 @@ from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 
-from runner.gateway import sse
+from runner.gateway import chat
 from runner.gateway.arms import ProviderFailed
 from runner.gateway.door import Door
 from runner.gateway.ledger import LedgerError
-from runner.gateway.refusal import Refusal, error_body
+from runner.gateway.passage import Passage
+from runner.gateway.refusal import Refusal, chat_error_body, error_body
 from runner.gateway.request import MAX_BODY_BYTES
 
 SOCKET_MODE = 0o666
@@ -24,6 +25,8 @@ BACKLOG = 1024
 """Connections that may wait to be taken: a Unix socket turns away whoever comes beyond."""
 GOODBYE_S = 0.5
 """How long a reply that is being sent may take once the door is closed."""
+QUERIES = frozenset({"", "beta=true"})
+"""What may follow a path; nothing of it is the gateway's own."""
 
 
 @contextlib.asynccontextmanager
@@ -58,26 +61,15 @@ def _request(
 def _handler(door: Door) -> Callable[[web.BaseRequest], Any]:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         try:
-            # What the client wrote, not what a library made of it: no second slash, no dots, no
-            # other server's name in front.
-            match request.method, request.raw_path.partition("?")[0]:
-                case "HEAD", "/":
-                    return web.Response()
-                case "POST", "/v1/messages":
-                    return await _messages(door, request)
-                case "POST", "/v1/messages/count_tokens":
-                    raw = await _body(door, request)
-                    tokens = await door.count_tokens(_headers(request), raw)
-                    return _json(200, {"input_tokens": tokens})
-                case method, path:
-                    unknown = Refusal("unknown_path", f"{method} {path[:200]}", status=404)
-                    raise await door.refused(unknown)
+            return await _sent(request, await _routed(door, request))
         except Refusal as refusal:
-            body = error_body(refusal.status, refusal.message, refusal.request_id)
-            return _json(refusal.status, body, {"x-should-retry": "false"})
+            headers = {"x-should-retry": "false", "request-id": refusal.request_id}
+            return _error(request, refusal.status, refusal.message, headers)
         except ProviderFailed as failure:
-            body = error_body(failure.status, failure.message, failure.request_id, failure.type)
-            return _json(failure.status, body)
+            headers = {"request-id": failure.request_id, **failure.headers}
+            if failure.body is None:
+                return _error(request, failure.status, failure.message, headers)
+            return web.Response(status=failure.status, headers=headers, body=failure.body)
         except LedgerError:
             # A call without a line gets no reply at all.
             if request.transport is not None:
@@ -87,27 +79,41 @@ def _handler(door: Door) -> Callable[[web.BaseRequest], Any]:
     return handle
 
 
-async def _messages(door: Door, request: web.BaseRequest) -> web.StreamResponse:
-    raw = await _body(door, request)
-    asked, answer, request_id = await door.messages(
-        _headers(request), raw, gone=lambda: _gone(request)
-    )
-    whole = sse.message(answer, f"msg_{request_id.removeprefix('req_')}")
-    if not asked.stream:
-        return _json(200, whole, {"request-id": request_id})
-    # The call is settled and written: a client that reads slowly, or leaves, holds up no money.
-    response = web.StreamResponse(
-        headers={
-            "content-type": "text/event-stream; charset=utf-8",
-            "cache-control": "no-cache",
-            "request-id": request_id,
-        }
-    )
-    with contextlib.suppress(ConnectionError):
+async def _routed(door: Door, request: web.BaseRequest) -> Passage:
+    # What the client wrote, not what a library made of it: no second slash, no dots, no other
+    # server's name in front.
+    path, _, query = request.raw_path.partition("?")
+    match request.method, path:
+        case "HEAD", "/":
+            return Passage(200, {}, b"")
+        case "POST", ("/v1/messages" | chat.PATH) if query in QUERIES:
+            raw = await _body(door, request)
+            return await door.call(path, _headers(request), raw, gone=lambda: _gone(request))
+        case "POST", "/v1/messages/count_tokens" if query in QUERIES:
+            raw = await _body(door, request)
+            return await door.count_tokens(_headers(request), raw)
+        case method, _:
+            unknown = Refusal("unknown_path", f"{method} {request.raw_path[:200]}", status=404)
+            raise await door.refused(unknown)
+
+
+async def _sent(request: web.BaseRequest, passage: Passage) -> web.StreamResponse:
+    if passage.body is not None:
+        return web.Response(status=passage.status, headers=passage.headers, body=passage.body)
+    response = web.StreamResponse(status=passage.status, headers=passage.headers)
+    try:
         await response.prepare(request)
-        for event in sse.events(whole):
-            await response.write(event)
-        await response.write_eof()
+        async for piece in passage.pieces():
+            await response.write(piece)
+        if not passage.broken:
+            await response.write_eof()
+    except ConnectionError:
+        pass
+    finally:
+        # The call goes on to its end, and nobody takes what is still to come.
+        passage.leave()
+    if passage.broken and request.transport is not None:
+        request.transport.close()  # without the body's end, so that what is missing looks missing
     return response
 
 
@@ -132,13 +138,16 @@ def _gone(request: web.BaseRequest) -> bool:
     return request.transport is None or request.transport.is_closing()
 
 
-def _json(status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> web.Response:
-    headers = dict(headers or {})
-    if "request_id" in body:
-        headers["request-id"] = body["request_id"]
+def _error(
+    request: web.BaseRequest, status: int, message: str, headers: Mapping[str, str]
+) -> web.Response:
+    if request.path.endswith("/chat/completions"):
+        document = chat_error_body(status, message)
+    else:
+        document = error_body(status, message, headers["request-id"])
     return web.Response(
         status=status,
-        body=orjson.dumps(body),
+        body=orjson.dumps(document),
         headers=headers,
         content_type="application/json",
     )

@@ -5,24 +5,24 @@ from typing import Any
 
 import orjson
 
-from runner.gateway.arms import Answer
-from runner.model import Usage
+from runner.gateway.answer import Answer
+from runner.gateway.usage import message_usage
 
 DELTA_CHARACTERS = 64
 """How much text one event of a stream carries."""
 
 
-def message(answer: Answer, message_id: str) -> dict[str, Any]:
-    """The answer to ``POST /v1/messages``."""
+def message(answer: Answer, number: str) -> dict[str, Any]:
+    """The answer to ``POST /v1/messages``; ``number`` tells it from others."""
     return {
-        "id": message_id,
+        "id": f"msg_{number}",
         "type": "message",
         "role": "assistant",
         "model": answer.model,
         "content": [{"type": "text", "text": answer.text}],
         "stop_reason": answer.stop_reason,
         "stop_sequence": None,
-        "usage": _usage(answer.usage),
+        "usage": message_usage(answer.usage),
     }
 
 
@@ -49,20 +49,11 @@ def events(whole: dict[str, Any]) -> Iterable[bytes]:
     yield _event("message_stop")
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
-    return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_creation_input_tokens": usage.cache_write_5m + usage.cache_write_1h,
-        "cache_read_input_tokens": usage.cache_read,
-        "cache_creation": {
-            "ephemeral_5m_input_tokens": usage.cache_write_5m,
-            "ephemeral_1h_input_tokens": usage.cache_write_1h,
-        },
-        "service_tier": "standard",
-    }
-
-
 def _event(kind: str, **payload: Any) -> bytes:
     data = orjson.dumps({"type": kind, **payload})
     return b"event: " + kind.encode() + b"\ndata: " + data + b"\n\n"
+
+
+def error_event(document: dict[str, Any]) -> bytes:
+    """A stream's last event, when it cannot end well."""
+    return b"event: error\ndata: " + orjson.dumps(document) + b"\n\n"

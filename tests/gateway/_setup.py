@@ -5,13 +5,15 @@ import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from runner.gateway.arms import Arm, ScriptedArm
+from runner.gateway.arms import Arm
+from runner.gateway.arms.scripted import ScriptedArm
 from runner.gateway.config import GatewayConfig, TableSource
 from runner.gateway.door import Door
 from runner.gateway.ledger import Ledger
@@ -94,6 +96,39 @@ def raw(task: str = "hello", **changed: Any) -> bytes:
     return json.dumps(body(task, **changed)).encode()
 
 
+@dataclass(frozen=True)
+class Said:
+    """What a client got."""
+
+    body: bytes
+    headers: dict[str, str]
+    broken: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        whole: dict[str, Any] = json.loads(self.body)
+        return whole
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        blocks = self.body.decode().removesuffix("\n\n").split("\n\n")
+        return [json.loads(block.split("data: ", 1)[1]) for block in blocks]
+
+    @property
+    def text(self) -> str:
+        if self.body.startswith(b"{"):
+            return "".join(block["text"] for block in self.document["content"])
+        deltas = [event["delta"] for event in self.events if event["type"].endswith("block_delta")]
+        return "".join(delta["text"] for delta in deltas)
+
+    @property
+    def stop_reason(self) -> str | None:
+        if self.body.startswith(b"{"):
+            return str(self.document["stop_reason"])
+        (delta,) = [event for event in self.events if event["type"] == "message_delta"]
+        return str(delta["delta"]["stop_reason"])
+
+
 class Opened:
     """A door with what came of it."""
 
@@ -110,6 +145,16 @@ class Opened:
             tables = ((source.name, source.content) for source in settings.tables)
             arm = ScriptedArm(Tables.load(tables, settings.names), wire)
         self.door = Door(settings, wire, arm, self.ledger, self.endings.append)
+
+    async def ask(
+        self, headers: dict[str, str], sent: bytes, path: str = "/v1/messages", **how: Any
+    ) -> "Said":
+        """Make a call as the server does, and take all of its answer."""
+        passage = await self.door.call(path, headers, sent, **how)
+        body = passage.body
+        if body is None:
+            body = b"".join([piece async for piece in passage.pieces()])
+        return Said(body, passage.headers, passage.broken)
 
     def lines(self) -> list[Call]:
         """The ledger as it lies on the disk."""

@@ -120,8 +120,8 @@ async def test_a_stream_is_written_as_the_provider_writes_it(tmp_path: Path) -> 
         client.post("/v1/messages", data=raw(stream=True)) as reply,
     ):
         assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
-        assert reply.headers["request-id"] == it.lines()[0].request_id
         blocks = (await reply.text()).removesuffix("\n\n").split("\n\n")
+        assert reply.headers["request-id"] == it.lines()[0].request_id
     named = [block.split("\n") for block in blocks]
     data = [json.loads(line.removeprefix("data: ")) for _, line in named]
     kinds = [event.removeprefix("event: ") for event, _ in named]
