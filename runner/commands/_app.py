@@ -74,7 +74,16 @@ def names() -> tuple[str, ...]:
 def main() -> NoReturn:
     """Entry point of ``bench``."""
     signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # once more, while the first was being told of
+        code = INTERRUPTED
+    except Terminated:
+        code = TERMINATED
+    # All is removed, and the exit code is to say how it ended, whoever goes on pressing.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def run(args: list[str]) -> int:
