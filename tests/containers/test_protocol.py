@@ -1,0 +1,204 @@
+"""The whole protocol in real containers: what the published table must say, and what is stored."""
+
+from datetime import date
+
+import pytest
+
+from runner.model import Claim, Store
+from runner.reports.schema import Report
+from runner.runs.sandbox import Engine
+from runner.suites.trip_vs_move import load_case
+from tests.containers._bench import Bench
+
+pytestmark = pytest.mark.containers
+
+RULES = {"production": (), "before": ("--no-same-slot-admits",)}
+
+
+@pytest.fixture(scope="module")
+def bench(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("protocol"), engine=engine)
+
+
+@pytest.fixture(scope="module")
+def reports(bench: Bench) -> dict[tuple[str, str], tuple[int, Report]]:
+    """The published protocol of both cases under both rules: exit code and report."""
+    found = {}
+    for case in ("reader", "mid-trip"):
+        for rule, options in RULES.items():
+            name = f"{case}-{rule}.json"
+            done = bench.run("--arm", "scripted", "--case", case, *options, "--output", name)
+            assert "Traceback" not in done.stderr, done.stderr
+            found[case, rule] = (done.returncode, bench.report(name))
+    assert bench.left() == []
+    return found
+
+
+@pytest.mark.parametrize("case", ["reader", "mid-trip"])
+def test_the_production_rule_meets_the_bar(
+    case: str, reports: dict[tuple[str, str], tuple[int, Report]], bench: Bench
+) -> None:
+    code, report = reports[case, "production"]
+    assert code == 0
+    for version in ("2", "3"):
+        done = bench.run(
+            "rescore", f"{case}-production.json", "--checks-version", version, "--format", "json"
+        )
+        assert done.returncode == 0, done.stderr
+        again = Report.model_validate_json(done.stdout)
+        assert again.verdict is not None
+        assert again.verdict.bar_met is True
+        assert (again.verdict.tally("move").passed, again.verdict.tally("trip-alone").passed) == (
+            3,
+            2,
+        )
+    for run in report.runs:
+        assert run.escapes, "no escape was tried"
+        assert {escape.result for escape in run.escapes} <= {"blocked", "inapplicable"}
+        assert any(escape.result == "blocked" for escape in run.escapes)
+        assert run.limits
+        assert [step.saw.date() if step.saw else None for step in run.steps] == [
+            step.day for step in run.steps
+        ]
+    assert report.machine is not None
+    assert len({image.config_digest for image in report.images}) == 3
+    assert all(image.packages for image in report.images)
+
+
+@pytest.mark.parametrize("case", ["reader", "mid-trip"])
+def test_the_rule_before_it_keeps_every_trip_and_loses_every_move(
+    case: str, reports: dict[tuple[str, str], tuple[int, Report]]
+) -> None:
+    code, report = reports[case, "before"]
+    assert code == 1
+    assert report.verdict is not None
+    assert report.verdict.bar_met is False
+    moves, trips = report.verdict.tally("move"), report.verdict.tally("trip-alone")
+    assert (moves.passed, moves.counted) == (0, 3)
+    assert (trips.passed, trips.counted) == (2, 2)
+
+
+def final(report: Report, kind: str = "move") -> Store:
+    """The store after the last step, the same in every run of a kind but for its ids."""
+    stores = [run.final for run in report.runs if run.spec.kind == kind]
+    assert len({tuple(sorted(c.text for c in store.claims)) for store in stores if store}) == 1
+    assert stores[0] is not None
+    return stores[0]
+
+
+def saying(store: Store, *words: str) -> list[Claim]:
+    return [claim for claim in store.claims if all(word in claim.text for word in words)]
+
+
+def test_after_the_reader_s_move_the_move_alone_is_current(
+    reports: dict[tuple[str, str], tuple[int, Report]],
+) -> None:
+    store = final(reports["reader", "production"][1])
+    case = load_case("reader")
+    [move] = [claim for claim in store.claims if claim.active]
+    assert move.sources == (case.move_note,)
+    assert case.away in move.text
+    retired = [claim for claim in store.claims if not claim.active]
+    assert len(retired) == 2
+    assert {claim.retired_by for claim in retired} == {move.id}
+    assert {claim.reason for claim in retired} == {"SUPERSEDED_BY_UPDATE"}
+    assert saying(store, f"lives in {case.home}") != []
+    assert saying(store, f"in {case.away} for a week") != []
+
+
+def test_after_the_mid_trip_move_plans_are_history(
+    reports: dict[tuple[str, str], tuple[int, Report]],
+) -> None:
+    store = final(reports["mid-trip", "production"][1])
+    case = load_case("mid-trip")
+    [move] = [
+        claim
+        for claim in store.claims
+        if claim.active and case.move_note in claim.sources and "moved" in claim.text
+    ]
+    superseded = [claim for claim in store.claims if claim.retired_by == move.id]
+    said = " | ".join(claim.text for claim in superseded)
+    assert case.home in said, "the residence"
+    assert "hotel" in said.lower()
+    assert any(case.trip_note in claim.sources for claim in superseded), "the trip"
+    history = [claim for claim in store.claims if claim.restatement]
+    assert all(claim.active for claim in history)
+    told = " | ".join(claim.text.lower() for claim in history)
+    assert "fl" in told
+    assert "on foot" in told, "the walk"
+    for claim in history:
+        assert " as of 20" in claim.text, claim.text
+        assert claim.anchor in {one.id for one in superseded}
+
+
+def trip_ends(report: Report) -> set[date | None]:
+    case = load_case("reader")
+    return {
+        claim.valid_until
+        for run in report.runs
+        for claim in (run.final.claims if run.final else ())
+        if case.trip_note in claim.sources and "for a week" in claim.text
+    }
+
+
+def test_the_end_of_the_week_is_stored_when_the_note_is_read_on_its_day(
+    reports: dict[tuple[str, str], tuple[int, Report]], bench: Bench
+) -> None:
+    assert trip_ends(reports["reader", "production"][1]) == {date(2026, 9, 8)}
+    for clock, name in (("now", "now.json"), ("published", "published.json")):
+        done = bench.run(
+            *("--arm", "scripted", "--clock", clock, "--output", name),
+            *("--move-runs", "1", "--trip-alone-runs", "0"),
+        )
+        assert done.returncode == 0, done.stderr
+        assert trip_ends(bench.report(name)) == {None}
+    [now] = bench.report("now.json").runs
+    assert all(step.day is None for step in now.steps)
+    [published] = bench.report("published.json").runs
+    assert {step.saw.date() for step in published.steps if step.saw} == {date(2026, 10, 14)}
+
+
+@pytest.mark.parametrize("case", ["reader", "mid-trip"])
+def test_other_people_places_and_days_come_to_the_same(case: str, bench: Bench) -> None:
+    variants = load_case(case).variants
+    assert len(variants) >= 6
+    done = bench.run(
+        *("--arm", "scripted", "--case", case, "--all-variants", "--output", f"all-{case}.json"),
+        *("--move-runs", "1", "--trip-alone-runs", "1", "--jobs", "2", "--quiet"),
+        timeout_s=300,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    for variant in ("published", *variants):
+        report = bench.report(f"all-{case}-{variant}.json")
+        assert [run.ending.outcome for run in report.runs] == ["passed", "passed"], variant
+        assert report.case.variant == (None if variant == "published" else variant)
+    assert bench.left() == []
+
+
+def test_json_on_standard_output_is_the_report_and_evidence_is_kept(bench: Bench) -> None:
+    done = bench.run(
+        *("--arm", "scripted", "--format", "json", "--keep", "kept", "--output", "out/json.json"),
+        *("--move-runs", "1", "--trip-alone-runs", "0"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = Report.model_validate_json(done.stdout)
+    assert printed == bench.report("out/json.json")
+    kept = bench.folder / "kept"
+    [run] = printed.runs
+    blobs = {path.stem for path in (kept / "snapshots").iterdir()}
+    assert blobs == {snapshot.sha256 for snapshot in run.snapshots}
+    folder = kept / "runs" / run.spec.id
+    assert len((folder / "calls.jsonl").read_text().splitlines()) == len(run.calls) > 0
+    assert {path.name for path in folder.iterdir()} == {"calls.jsonl", "record.json", "system.log"}
+
+
+def test_two_runs_of_the_same_thing_hold_the_same(
+    reports: dict[tuple[str, str], tuple[int, Report]],
+) -> None:
+    """But for ids and times of day, every run of a kind is the same run."""
+    for _, report in reports.values():
+        for kind in ("move", "trip-alone"):
+            runs = [run for run in report.runs if run.spec.kind == kind]
+            asked = {tuple(sorted(call.prompt_sha256 for call in run.calls)) for run in runs}
+            assert len(asked) == 1
+            assert len({run.cost_usd for run in runs}) == 1
