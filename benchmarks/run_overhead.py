@@ -125,6 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         mid_trip = tuple(one.mid_trip for one in rounds)
         figures["reader move over its pair"] = Ratio(reader, pair, RUN_TARGET)
         figures["mid-trip move over its pair"] = Ratio(mid_trip, pair)
+        # How much of the pair is there when it answers, without the SDK and before its removal.
+        started = tuple(one.started for one in rounds)
+        figures["  the pair until it answers"] = Ratio(started, pair)
     if protocols:
         figures["protocol over own CPU / cores"] = Ratio(
             tuple(one.wall for one in protocols),
