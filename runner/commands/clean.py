@@ -11,6 +11,7 @@ from rich.text import Text
 from runner import engine_api
 from runner import images as project_images
 from runner.runs import sandbox
+from runner.runs.ledgers import Salvage
 
 
 def clean(
@@ -20,11 +21,16 @@ def clean(
 ) -> None:
     """Remove everything this project ever left on the engine.
 
-    What a bench that is running now owns is kept, and named.
+    What a bench that is running now owns is kept, and named. What runs of a killed bench spent is
+    said first, and their ledgers are kept in the state folder.
     """
     console = Console()
     domain = sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))
-    cleaning = sandbox.clean(sandbox.connect(), domain, images=images)
+
+    def say(text: str) -> None:
+        console.print(Text(text), soft_wrap=True)
+
+    cleaning = sandbox.clean(sandbox.connect(), domain, images=images, on_ledger=Salvage.usual(say))
     inspecting = project_images.sweep(engine_api.connect())
     for name in (*cleaning.removed, *inspecting):
         console.print(Text(f"removed {name}"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from runner.model import ImageIdentity, Machine
 from runner.runs import sandbox
+from runner.runs.ledgers import Salvage
 from runner.runs.sandbox._machine import machine
 from runner.runs.sandbox.protocol import Sandbox
 
@@ -30,7 +31,8 @@ class Place:
 def place(system: str, *, say: Say) -> Iterator[Place]:
     """Make ready for runs of one system, and leave nothing behind.
 
-    What dead benches left is removed first, and images that are missing are built.
+    What dead benches left is removed first, but for their ledgers, and images that are missing are
+    built.
 
     Args:
         system: the name of its image.
@@ -43,7 +45,8 @@ def place(system: str, *, say: Say) -> Iterator[Place]:
     from runner import images
 
     engine = sandbox.connect()
-    for name in sandbox.reap(engine, sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))):
+    domain = sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))
+    for name in sandbox.reap(engine, domain, on_ledger=Salvage.usual(say)):
         say(f"removed {name}, left by a bench that was killed")
     base, measured, gateway = (
         images.ensure(name, progress=say) for name in ("base", system, "bench")

@@ -7,6 +7,7 @@ machine's container engine.
 from runner.runs.sandbox._docker import EngineSandbox, start
 from runner.runs.sandbox._engine import Engine, EngineRefused, connect
 from runner.runs.sandbox._lease import Domain, folder
+from runner.runs.sandbox._ledgers import DeadLedger
 from runner.runs.sandbox._reaper import Cleaning, clean, reap
 from runner.runs.sandbox.protocol import Box, Channel, GatewayBox, Reply, Sandbox, SystemBox
 from runner.runs.sandbox.snapshot import Snapshot, load
@@ -15,6 +16,7 @@ __all__ = [
     "Box",
     "Channel",
     "Cleaning",
+    "DeadLedger",
     "Domain",
     "Engine",
     "EngineRefused",

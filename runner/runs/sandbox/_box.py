@@ -80,7 +80,7 @@ class EngineBox:
         labels = {side: self._lease.labels(self.run_id, side) for side in ("system", "gateway")}
         volumes = (
             _spec.volume(self.names.door, _spec.DOOR_BYTES, labels["gateway"]),
-            _spec.volume(self.names.ledger, _spec.LEDGER_BYTES, labels["gateway"]),
+            _spec.disk_volume(self.names.ledger, labels["gateway"]),
             _spec.volume(self.names.exchange, self._system_box.exchange_bytes, labels["system"]),
         )
         pool = ThreadPoolExecutor(max_workers=3, thread_name_prefix="open")

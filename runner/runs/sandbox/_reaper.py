@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.runs.sandbox._engine import CALL_S, Engine, EngineRefused
 from runner.runs.sandbox._lease import LABEL_DOMAIN, LABEL_LEASE, Domain
+from runner.runs.sandbox._ledgers import OnLedger, is_gateway, rescue
 
 FOREIGN_AGE = timedelta(minutes=10)
 """What a bench elsewhere left is taken for dead when nothing of it runs and all of it is older."""
@@ -24,13 +25,21 @@ class _Left:
     domain: str
     containers: dict[str, str] = field(default_factory=dict)
     """Names by id."""
+    gateways: list[dict[str, Any]] = field(default_factory=list)
+    """Those of the containers that keep a ledger, as the engine lists them."""
     volumes: list[str] = field(default_factory=list)
     running: bool = False
     youngest: datetime = LONG_AGO
 
 
-def reap(engine: Engine, domain: Domain) -> tuple[str, ...]:
+def reap(engine: Engine, domain: Domain, *, on_ledger: OnLedger | None = None) -> tuple[str, ...]:
     """Remove what dead benches left; the names of what was removed.
+
+    Args:
+        engine: the engine.
+        domain: where leases are looked up.
+        on_ledger: given each run's ledger before it is removed. A gateway that still settles is
+            waited for.
 
     Raises:
         EngineLost: the engine stopped answering.
@@ -39,6 +48,7 @@ def reap(engine: Engine, domain: Domain) -> tuple[str, ...]:
     left = _survey(engine)
     for lease, things in left.items():
         if _dead(domain, lease, things):
+            _rescue(engine, things, on_ledger)
             removed += _remove_all(engine, things)
             domain.forget(lease)
     for lease in domain.files():
@@ -60,13 +70,16 @@ class Cleaning:
     kept: tuple[str, ...]
 
 
-def clean(engine: Engine, domain: Domain, *, images: bool = False) -> Cleaning:
+def clean(
+    engine: Engine, domain: Domain, *, images: bool = False, on_ledger: OnLedger | None = None
+) -> Cleaning:
     """Remove everything this project ever left on the engine, except what a living bench owns.
 
     Args:
         engine: the engine.
         domain: where leases are looked up.
         images: the project's images and what builds left, too.
+        on_ledger: as for :func:`reap`.
 
     Raises:
         EngineLost: the engine stopped answering.
@@ -76,6 +89,7 @@ def clean(engine: Engine, domain: Domain, *, images: bool = False) -> Cleaning:
     for lease, things in _survey(engine).items():
         names = [*things.containers.values(), *things.volumes]
         if _dead(domain, lease, things):
+            _rescue(engine, things, on_ledger)
             removed += _remove_all(engine, things)
             domain.forget(lease)
         elif things.domain == domain.id:
@@ -137,6 +151,8 @@ def _survey(engine: Engine, label: str = LABEL_LEASE) -> dict[str, _Left]:
     for container in found:
         things = _of(left, container["Labels"])
         things.containers[container["Id"]] = container["Names"][0].lstrip("/")
+        if is_gateway(container["Labels"]):
+            things.gateways.append(container)
         things.running |= container["State"] in ("running", "paused", "restarting")
         created = datetime.fromtimestamp(container["Created"], UTC)
         things.youngest = max(things.youngest, created)
@@ -164,6 +180,12 @@ def _dead(domain: Domain, lease: str, things: _Left) -> bool:
     if things.domain == domain.id:
         return domain.dead(lease)
     return not things.running and things.youngest < datetime.now(UTC) - FOREIGN_AGE
+
+
+def _rescue(engine: Engine, things: _Left, on_ledger: OnLedger | None) -> None:
+    if on_ledger is not None:
+        for gateway in things.gateways:
+            on_ledger(rescue(engine, gateway))
 
 
 def _remove_all(engine: Engine, things: _Left, end: float | None = None) -> Iterable[str]:

@@ -11,9 +11,9 @@ USER = 10001
 HOME = "/home/bench"
 DOOR = "/run/door"
 LEDGER = "/run/ledger"
+CALLS = f"{LEDGER}/calls.jsonl"
 EXCHANGE = "/run/exchange"
 DOOR_BYTES = 1 * MIB
-LEDGER_BYTES = 256 * MIB
 GATEWAY_TMP_BYTES = 64 * MIB
 
 # What the engine would mask by itself, and /dev/mqueue, which anybody can write to. Spelled out, so
@@ -73,6 +73,12 @@ def volume(name: str, size: int, labels: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def disk_volume(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """A volume on the engine's disk: what is in it outlives the container that wrote it. It has
+    the owner of the folder it hides in the image that mounts it first."""
+    return {"Name": name, "Driver": "local", "Labels": dict(labels)}
+
+
 def system(box: SystemBox, names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
     """The body that creates the system's container."""
     tmpfs = {HOME: _tmpfs(box.home_bytes, "exec"), "/tmp": _tmpfs(box.tmp_bytes, "exec")}  # noqa: S108
@@ -104,7 +110,7 @@ def gateway(box: GatewayBox, names: Names, labels: Mapping[str, str]) -> dict[st
         "MemorySwap": box.memory_bytes,
         "PidsLimit": box.pids,
         "Tmpfs": {"/tmp": _tmpfs(GATEWAY_TMP_BYTES, "noexec")},  # noqa: S108
-        "Mounts": [_mount(names.door, DOOR), _mount(names.ledger, LEDGER)],
+        "Mounts": [_mount(names.door, DOOR), _mount(names.ledger, LEDGER, take_owner=True)],
     }
     if box.network == "none":
         body["HostConfig"] |= _NO_RESOLVER
@@ -170,13 +176,15 @@ def _container(image: str, env: Mapping[str, str], labels: Mapping[str, str]) ->
     }
 
 
-def _mount(source: str, target: str, *, read_only: bool = False) -> dict[str, Any]:
+def _mount(
+    source: str, target: str, *, read_only: bool = False, take_owner: bool = False
+) -> dict[str, Any]:
     return {
         "Type": "volume",
         "Source": source,
         "Target": target,
         "ReadOnly": read_only,
-        "VolumeOptions": {"NoCopy": True},
+        "VolumeOptions": {"NoCopy": not take_owner},
     }
 
 

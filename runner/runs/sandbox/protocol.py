@@ -129,7 +129,7 @@ class Box(Protocol):
     ) -> bytes | None:
         """One file, such as a package list or the gateway's ledger; none when there is none.
 
-        What lies in memory (home, /tmp, exchange, door, ledger) is there while its container runs.
+        What lies in memory (home, /tmp, exchange, door) is there while its container runs.
 
         Raises:
             HostileSnapshot: it is no plain file (a link is not followed), or too large.
