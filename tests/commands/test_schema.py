@@ -23,6 +23,11 @@ def test_a_saved_report_follows_it(case: str, originals: dict[str, bytes]) -> No
     schema = jsonschema.Draft202012Validator(orjson.loads(PUBLISHED.read_bytes()))
     document = orjson.loads(originals[case])
     assert [error.message for error in schema.iter_errors(document)] == []
+
+
+def test_what_is_wrong_is_seen_where_it_is(originals: dict[str, bytes]) -> None:
+    schema = jsonschema.Draft202012Validator(orjson.loads(PUBLISHED.read_bytes()))
+    document = orjson.loads(originals["reader"])
     document["runs"][0]["ending"]["outcome"] = "won"
     del document["runs"][1]["spec"]["clock"]
     document["runs"][2]["colour"] = "red"

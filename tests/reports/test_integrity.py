@@ -38,12 +38,12 @@ def part_of(path: tuple[Any, ...]) -> str:
     return f"runs[{path[1]}].{path[2]}" if path[0] == "runs" else str(path[0])
 
 
-def changed(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    forged = copy.deepcopy(document)
-    inner: Any = forged
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
+def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
+    """A copy with another value at that place; what does not lead there is shared."""
+    if not path:
+        return to
+    forged = copy.copy(value)
+    forged[path[0]] = changed(value[path[0]], path[1:], to)
     return forged
 
 
