@@ -20,6 +20,7 @@ from runner.paths import fixtures
 CACHE_WRITE_5M = Decimal("1.25")
 CACHE_WRITE_1H = Decimal(2)
 CACHE_READ = Decimal("0.1")
+BATCH = Decimal("0.5")
 
 _DATED = re.compile(r"(?P<model>.+)-(?P<date>\d{8})")
 
@@ -43,9 +44,11 @@ class ModelPrice(Noun):
     cache_write_5m: Decimal = Field(ge=0)
     cache_write_1h: Decimal = Field(ge=0)
     cache_read: Decimal = Field(ge=0)
+    batch: Decimal = Field(default=BATCH, ge=0, le=1)
+    """What a call in a batch costs, as a share of the same call by itself."""
 
-    def cost(self, usage: Usage) -> Decimal:
-        """What ``usage`` costs, in US dollars, exactly."""
+    def cost(self, usage: Usage, *, batch: bool = False) -> Decimal:
+        """What ``usage`` costs, in US dollars, exactly; ``batch`` for a call in a batch."""
         total = (
             self.input * usage.input
             + self.output * usage.output
@@ -53,10 +56,13 @@ class ModelPrice(Noun):
             + self.cache_write_1h * usage.cache_write_1h
             + self.cache_read * usage.cache_read
         )
+        if batch:
+            total *= self.batch
         return total.scaleb(-6) if total else Decimal(0)
 
     def rates(self) -> dict[str, Decimal]:
-        """The prices by kind of token, as a report shows them."""
+        """The prices by kind of token, as a report shows them; and ``batch``, the share of them
+        that a call in a batch costs."""
         return {name: getattr(self, name) for name in type(self).model_fields}
 
 
@@ -120,7 +126,7 @@ def parse_price(text: str) -> tuple[str, ModelPrice]:
         given_in, given_out = (Decimal(part) for part in amounts.split(","))
         if not model or not (given_in.is_finite() and given_out.is_finite()):
             raise ValueError(text)
-        return model.strip(), _price(given_in, given_out, _Multipliers())
+        return model.strip(), _price(given_in, given_out, _Multipliers(), BATCH)
     except (ValueError, InvalidOperation) as problem:
         raise UsageError(
             f"{text!r} is no price.",
@@ -149,7 +155,7 @@ def load_prices(path: Path | None = None) -> PriceList:
             if name == row.name:
                 own = row.cache.model_dump(exclude_none=True)
                 multipliers = listed.cache.model_copy(update=own)
-                models[name] = _price(row.input, row.output, multipliers)
+                models[name] = _price(row.input, row.output, multipliers, listed.batch)
             else:
                 aliases[name] = row.name
     return PriceList(read=listed.read, source=listed.source, models=models, aliases=aliases)
@@ -184,16 +190,20 @@ class _File(_Strict):
     read: date
     source: str = Field(min_length=1)
     cache: _Multipliers
+    batch: Decimal = Field(default=BATCH, ge=0, le=1)
     model: tuple[_Row, ...] = Field(min_length=1)
 
 
-def _price(given_in: Decimal, given_out: Decimal, cache: _Multipliers) -> ModelPrice:
+def _price(
+    given_in: Decimal, given_out: Decimal, cache: _Multipliers, batch: Decimal
+) -> ModelPrice:
     return ModelPrice(
         input=given_in,
         output=given_out,
         cache_write_5m=given_in * cache.write_5m,
         cache_write_1h=given_in * cache.write_1h,
         cache_read=given_in * cache.read,
+        batch=batch,
     )
 
 

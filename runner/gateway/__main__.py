@@ -14,10 +14,16 @@ import sys
 from pathlib import Path
 
 from runner.gateway.arms import Arm
+from runner.gateway.arms.live import LiveArm
+from runner.gateway.arms.record import RecordArm
+from runner.gateway.arms.replay import ReplayArm
 from runner.gateway.arms.scripted import ScriptedArm
+from runner.gateway.batches import Batches
+from runner.gateway.cassette import Entry
 from runner.gateway.config import GatewayConfig
 from runner.gateway.control import Control
 from runner.gateway.door import Door
+from runner.gateway.egress import Egress, EgressRefused
 from runner.gateway.ledger import Ledger
 from runner.gateway.lines import Input, Output
 from runner.gateway.server import listening
@@ -25,8 +31,10 @@ from runner.gateway.tables import Tables
 from runner.gateway.wire import Wire, load_wire
 from runner.model import Ending
 
-ORPHAN_PATIENCE_S = 5.0
+ORPHAN_PATIENCE_S = 4.0
 """How long calls in flight may take to settle once nobody waits for the run any more."""
+LAST_WORDS_S = {True: 10.0, False: 1.0}
+"""How long what was said last may take to be read: by whoever told it to close, and by nobody."""
 
 
 def main() -> int:
@@ -39,13 +47,13 @@ def main() -> int:
             return 0
         config = GatewayConfig.model_validate_json(line)
         wire = load_wire(config.wire)
-        arm = _arm(config, wire)
-    except ValueError as problem:
+        arm = _arm(config, wire, output)
+    except (ValueError, EgressRefused) as problem:
         output.say({"event": "failed", "error": {"type": "bad_config", "message": str(problem)}})
-        output.close(ORPHAN_PATIENCE_S)
+        output.close(LAST_WORDS_S[True])
         return 2
-    asyncio.run(_serve(options, config, wire, arm, source, output))
-    output.close(ORPHAN_PATIENCE_S)
+    told = asyncio.run(_serve(options, config, wire, arm, source, output))
+    output.close(LAST_WORDS_S[told])
     return 0
 
 
@@ -56,7 +64,7 @@ async def _serve(
     arm: Arm,
     source: Input,
     output: Output,
-) -> None:
+) -> bool:
     def follow(line: bytes) -> None:
         output.put(b'{"event":"call","call":' + line + b"}")
 
@@ -65,27 +73,40 @@ async def _serve(
 
     ledger = Ledger(options.ledger, follow)
     door = Door(config, wire, arm, ledger, ended)
+    batches = Batches(door, arm.batches)
     control = Control(door, output, options.door / "clock")
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    async with listening(door, options.door / "model.sock"):
+    async with listening(door, batches, options.door / "model.sock"):
         output.say({"event": "ready"})
         following = asyncio.create_task(control.follow(source))
         stopping = asyncio.create_task(stopped.wait())
         await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if not (following.done() and following.result()):
+        told = following.done() and following.result()
+        if not told:
             await door.close(ORPHAN_PATIENCE_S)
         for task in (following, stopping):
             task.cancel()
     await ledger.close()
+    await arm.close()
+    return told
 
 
-def _arm(config: GatewayConfig, wire: Wire) -> Arm:
-    if config.arm != "scripted":
-        raise ValueError(f"the {config.arm} arm is not built yet; use the scripted one")
-    tables = ((table.name, table.content) for table in config.tables)
-    return ScriptedArm(Tables.load(tables, config.names), wire)
+def _arm(config: GatewayConfig, wire: Wire, output: Output) -> Arm:
+    if config.arm == "scripted":
+        tables = ((table.name, table.content) for table in config.tables)
+        return ScriptedArm(Tables.load(tables, config.names), wire)
+    if config.arm == "replay":
+        return ReplayArm(config.cassette)
+    live = LiveArm(config, Egress(config.way_out))
+    if config.arm == "live":
+        return live
+
+    def hand_out(entry: Entry) -> None:
+        output.say({"event": "recorded", "entry": entry.model_dump(mode="json")})
+
+    return RecordArm(live, hand_out)
 
 
 def _options() -> argparse.Namespace:

@@ -37,6 +37,7 @@ class Ask:
 
     request_id: str
     path: str
+    query: str
     started: float
     opened: "asyncio.Future[Passage]"
     """Done when the client can be told something."""

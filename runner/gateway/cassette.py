@@ -58,10 +58,14 @@ class Entry(Noun):
     """How ``body`` is written: base64 where it is no text."""
     cut: bool = False
     """Whether the reply broke off there."""
+    failed: str = ""
+    """Why no reply came, as the ledger has it, such as ``connect``; ``body`` says more."""
     ended: str = ""
     """Of a batch: its last state."""
     results: str = ""
     """Of a batch: its results, JSON lines."""
+    requests: tuple[str, ...] = ()
+    """Of a batch: the ids its client gave its requests, in their order."""
 
     @property
     def content(self) -> bytes:

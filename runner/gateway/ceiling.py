@@ -62,7 +62,7 @@ class Ceiling:
         """What calls have cost."""
         self.reserved = Decimal(0)
         """What is set aside for calls in flight."""
-        self._mode = mode
+        self.mode = mode
         self._holds: set[Hold] = set()
         self._queue: deque[tuple[Quote, asyncio.Future[Hold]]] = deque()
         self._shut: str | None = None
@@ -70,7 +70,7 @@ class Ceiling:
     @property
     def holds(self) -> bool:
         """Whether there is a ceiling that is never passed."""
-        return self.max_usd is not None and self._mode == "reserved"
+        return self.max_usd is not None and self.mode == "reserved"
 
     async def reserve(self, quote: Quote) -> Hold:
         """Set a call's worst case aside, waiting for calls in flight where it must.
@@ -127,7 +127,7 @@ class Ceiling:
                 self.shut(self._why(quote))
 
     def _fit(self, quote: Quote) -> Hold | None:
-        if self._mode == "measured":
+        if self.mode == "measured":
             return Hold(Decimal(0), quote.max_tokens)
         worst = quote.worst(quote.max_tokens)
         if self.max_usd is None:
@@ -148,7 +148,11 @@ class Ceiling:
 
     def _why(self, quote: Quote) -> str:
         left = (self.max_usd or Decimal(0)) - self.settled
-        return (
+        least = quote.worst(quote.least_tokens)
+        why = (
             f"of the ceiling of US${self.max_usd:f}, US${left:f} is left, and this call needs"
-            f" US${quote.worst(quote.least_tokens):f} at least"
+            f" US${least:f} at least"
         )
+        if self.settled:
+            return why
+        return f"{why}; it is the first to cost anything, so no lower ceiling than that works"

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import orjson
@@ -62,6 +62,8 @@ class Door:
         self.ceiling = Ceiling(config.max_usd, config.ceiling)
         self.ending: Ending | None = None
         self.config = config
+        self.closing: list[Callable[[float], Awaitable[None]]] = []
+        """What else is to be closed when this is, with the seconds it may take."""
         self._wire = wire
         self._arm = arm
         self._ledger = ledger
@@ -82,6 +84,7 @@ class Door:
         headers: Mapping[str, str],
         raw: bytes,
         *,
+        query: str = "",
         gone: Callable[[], bool] = lambda: False,
     ) -> Passage:
         """Answer one model call; its line is on the disk before its answer is whole.
@@ -93,6 +96,7 @@ class Door:
             path: where it was sent: ``/v1/messages`` or ``/v1/chat/completions``.
             headers: names in lower case.
             raw: the body.
+            query: what followed the path.
             gone: whether the client has left, asked once the call's turn has come.
 
         Raises:
@@ -100,7 +104,7 @@ class Door:
             ProviderFailed: when the provider did not.
             LedgerError: when its line could not be written; the client must get no reply.
         """
-        ask = self.enter(raw, path)
+        ask = self.enter(raw, path, query)
         task = asyncio.create_task(self._run(ask, headers, raw, gone))
         self._calls.add(task)
         task.add_done_callback(self._calls.discard)
@@ -111,7 +115,9 @@ class Door:
                 task.cancel()
             raise
 
-    async def count_tokens(self, headers: Mapping[str, str], raw: bytes) -> Passage:
+    async def count_tokens(
+        self, headers: Mapping[str, str], raw: bytes, query: str = ""
+    ) -> Passage:
         """Count the tokens of a call that is not made; costs nothing and leaves no line.
 
         Raises:
@@ -122,7 +128,7 @@ class Door:
         request = read_request(headers, raw, counting=True, allowed=self.allowed)
         purpose = self.purpose(request)
         price_of(self.config, request.model, purpose)
-        asked = Asked(request, purpose, self.step, self.canonical(request))
+        asked = Asked(request, purpose, self.step, self.canonical(request), query)
         reply = await self._arm.count_tokens(asked)
         try:
             if reply.status != 200:
@@ -164,8 +170,10 @@ class Door:
         that do not are broken off and charged with what they may have cost."""
         self._closed = True
         self.ceiling.shut("the gateway is closing")
-        if self._calls:
-            await asyncio.wait(self._calls, timeout=patience_s)
+        await asyncio.gather(
+            asyncio.wait([*self._calls, asyncio.create_task(asyncio.sleep(0))], timeout=patience_s),
+            *(close(patience_s) for close in self.closing),
+        )
         for task in self._calls:
             task.cancel()
         if self._calls:
@@ -195,11 +203,12 @@ class Door:
         except ValueError:
             return orjson.dumps(request.body, option=orjson.OPT_SORT_KEYS)
 
-    def enter(self, raw: bytes, path: str = "") -> Ask:
+    def enter(self, raw: bytes, path: str = "", query: str = "") -> Ask:
         """Begin a line."""
         self._asked += 1
         request_id = f"req_{self.config.run}_{self._asked:06d}"
-        ask = Ask(request_id, path, time.monotonic(), asyncio.get_running_loop().create_future())
+        opened = asyncio.get_running_loop().create_future()
+        ask = Ask(request_id, path, query, time.monotonic(), opened)
         ask.line = {
             "seq": 0,
             "step": self.step,
@@ -293,7 +302,7 @@ class Door:
         price = price_of(self.config, request.model, purpose)
         canonical = self.canonical(request)
         ask.line["prompt_sha256"] = hashlib.sha256(canonical).hexdigest()
-        pending = self._arm.take(Asked(request, purpose, self.step, canonical))
+        pending = self._arm.take(Asked(request, purpose, self.step, canonical, ask.query))
         worst = quote(request, price, pending.known)
         hold = await self.hold(worst)
         ask.waiting = False

@@ -6,7 +6,7 @@ import orjson
 
 from runner.gateway import chat
 from runner.gateway._ask import Ask, Deal
-from runner.gateway.arms import ProviderFailed, Reply
+from runner.gateway.arms import MOST_OF_AN_ERROR, ProviderFailed, Reply
 from runner.gateway.ceiling import Ceiling
 from runner.gateway.passage import Passage
 from runner.gateway.refusal import Refusal, chat_error_body, error_body
@@ -14,8 +14,6 @@ from runner.gateway.request import ModelRequest
 from runner.gateway.sse import error_event
 from runner.gateway.taps import BadReply, tap_for
 
-MOST_OF_AN_ERROR = 1 << 20
-"""How many bytes of a provider's error are read."""
 SHOWN = 500
 """How much of its text a line holds."""
 
@@ -138,13 +136,13 @@ async def failure_of(reply: Reply) -> ProviderFailed:
     return failure
 
 
-async def read_whole(reply: Reply) -> bytes:
-    """The body of a reply that is no answer of a model; too long a one is cut."""
+async def read_whole(reply: Reply, most: int = MOST_OF_AN_ERROR) -> bytes:
+    """The body of a reply that is no answer of a model; one of more than ``most`` bytes is cut."""
     body = bytearray()
     async for chunk in reply.chunks:
         body += chunk
-        if len(body) > MOST_OF_AN_ERROR:
-            del body[MOST_OF_AN_ERROR:]
+        if len(body) > most:
+            del body[most:]
             break
     return bytes(body)
 

@@ -15,6 +15,8 @@ import orjson
 from runner.gateway.refusal import Refusal
 
 PATH = "/v1/messages"
+COUNT_PATH = "/v1/messages/count_tokens"
+BATCHES_PATH = "/v1/messages/batches"
 MAX_BODY_BYTES = 32 * 1024 * 1024
 """The provider's own limit on a request."""
 
@@ -154,7 +156,7 @@ def request_of(
     blocks = _blocks(body, allowed)
     pictures = [size for block in blocks for size in _picture_bytes(block, allowed)]
     return ModelRequest(
-        path=PATH,
+        path=COUNT_PATH if counting else PATH,
         headers=headers,
         body=body,
         plain=orjson.dumps(body),

@@ -13,11 +13,12 @@ from aiohttp.http_parser import RawRequestMessage
 
 from runner.gateway import chat
 from runner.gateway.arms import ProviderFailed
+from runner.gateway.batches import Batches
 from runner.gateway.door import Door
 from runner.gateway.ledger import LedgerError
 from runner.gateway.passage import Passage
 from runner.gateway.refusal import Refusal, chat_error_body, error_body
-from runner.gateway.request import MAX_BODY_BYTES
+from runner.gateway.request import BATCHES_PATH, MAX_BODY_BYTES
 
 SOCKET_MODE = 0o666
 """Whoever sees the door may knock: the folder it lies in is mounted for one system only."""
@@ -30,9 +31,9 @@ QUERIES = frozenset({"", "beta=true"})
 
 
 @contextlib.asynccontextmanager
-async def listening(door: Door, socket: Path) -> AsyncIterator[None]:
+async def listening(door: Door, batches: Batches, socket: Path) -> AsyncIterator[None]:
     """Serve ``door`` on the Unix socket at ``socket`` while the context lasts."""
-    server = web.Server(_handler(door), request_factory=_request, access_log=None)
+    server = web.Server(_handler(door, batches), request_factory=_request, access_log=None)
     runner = web.ServerRunner(server, shutdown_timeout=GOODBYE_S)
     await runner.setup()
     try:
@@ -58,10 +59,10 @@ def _request(
     )
 
 
-def _handler(door: Door) -> Callable[[web.BaseRequest], Any]:
+def _handler(door: Door, batches: Batches) -> Callable[[web.BaseRequest], Any]:
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         try:
-            return await _sent(request, await _routed(door, request))
+            return await _sent(request, await _routed(door, batches, request))
         except Refusal as refusal:
             headers = {"x-should-retry": "false", "request-id": refusal.request_id}
             return _error(request, refusal.status, refusal.message, headers)
@@ -79,7 +80,7 @@ def _handler(door: Door) -> Callable[[web.BaseRequest], Any]:
     return handle
 
 
-async def _routed(door: Door, request: web.BaseRequest) -> Passage:
+async def _routed(door: Door, batches: Batches, request: web.BaseRequest) -> Passage:
     # What the client wrote, not what a library made of it: no second slash, no dots, no other
     # server's name in front.
     path, _, query = request.raw_path.partition("?")
@@ -88,13 +89,24 @@ async def _routed(door: Door, request: web.BaseRequest) -> Passage:
             return Passage(200, {}, b"")
         case "POST", ("/v1/messages" | chat.PATH) if query in QUERIES:
             raw = await _body(door, request)
-            return await door.call(path, _headers(request), raw, gone=lambda: _gone(request))
+            return await door.call(
+                path, _headers(request), raw, query=query, gone=lambda: _gone(request)
+            )
         case "POST", "/v1/messages/count_tokens" if query in QUERIES:
             raw = await _body(door, request)
-            return await door.count_tokens(_headers(request), raw)
-        case method, _:
-            unknown = Refusal("unknown_path", f"{method} {request.raw_path[:200]}", status=404)
-            raise await door.refused(unknown)
+            return await door.count_tokens(_headers(request), raw, query)
+        case ("POST" | "GET") as method, _ if path.startswith(BATCHES_PATH) and query in QUERIES:
+            raw = await _body(door, request)
+            answer = await batches.answer(method, path, _headers(request), raw, query)
+            if answer is not None:
+                return answer
+            raise await door.refused(_unknown(request))
+        case _:
+            raise await door.refused(_unknown(request))
+
+
+def _unknown(request: web.BaseRequest) -> Refusal:
+    return Refusal("unknown_path", f"{request.method} {request.raw_path[:200]}", status=404)
 
 
 async def _sent(request: web.BaseRequest, passage: Passage) -> web.StreamResponse:

@@ -14,6 +14,7 @@ import aiohttp
 
 from runner.gateway.arms import Arm
 from runner.gateway.arms.scripted import ScriptedArm
+from runner.gateway.batches import Batches
 from runner.gateway.config import GatewayConfig, TableSource
 from runner.gateway.door import Door
 from runner.gateway.ledger import Ledger
@@ -144,7 +145,9 @@ class Opened:
         if arm is None:
             tables = ((source.name, source.content) for source in settings.tables)
             arm = ScriptedArm(Tables.load(tables, settings.names), wire)
+        self.arm = arm
         self.door = Door(settings, wire, arm, self.ledger, self.endings.append)
+        self.batches = Batches(self.door, arm.batches)
 
     async def ask(
         self, headers: dict[str, str], sent: bytes, path: str = "/v1/messages", **how: Any
@@ -178,6 +181,7 @@ async def opened(folder: Path, arm: Arm | None = None, **changed: Any) -> AsyncI
         yield it
     finally:
         await it.ledger.close()
+        await it.arm.close()
 
 
 @asynccontextmanager
@@ -185,7 +189,7 @@ async def served(
     folder: Path, **changed: Any
 ) -> AsyncIterator[tuple[Opened, aiohttp.ClientSession]]:
     """A door on its socket, and a client to it."""
-    async with opened(folder, **changed) as it, listening(it.door, it.socket):
+    async with opened(folder, **changed) as it, listening(it.door, it.batches, it.socket):
         connector = aiohttp.UnixConnector(str(it.socket), limit=0)
         async with aiohttp.ClientSession("http://door", connector=connector) as client:
             yield it, client

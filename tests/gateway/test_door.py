@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.gateway.answer import Answer, cut
-from runner.gateway.arms import Asked, Pending, ProviderFailed, Reply
+from runner.gateway.arms import Asked, Batcher, Pending, ProviderFailed, Reply
 from runner.gateway.arms.scripted import written
 from runner.gateway.refusal import Refusal
 from runner.model import Usage
@@ -24,6 +24,8 @@ HEADERS = {"x-memory-purpose": "update"}
 
 class Slow:
     """An arm whose answers come when the test says so: as a live one's, unknown beforehand."""
+
+    batches: Batcher | None = None
 
     def __init__(self) -> None:
         self.waiting: list[tuple[int, asyncio.Future[Answer]]] = []

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from runner.gateway.cassette import key_of
-from runner.gateway.request import ModelRequest
+from runner.gateway.request import BATCHES_PATH, ModelRequest
 from runner.model import Usage
+
+MOST_OF_AN_ERROR = 1 << 20
+"""How many bytes of a provider's error are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Asked:
     step: str
     canonical: bytes
     """The request without what differs from call to call."""
+    query: str = ""
+    """What followed the path."""
 
     @property
     def key(self) -> str:
@@ -99,8 +104,53 @@ class Pending(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class BatchAsked:
+    """A batch of calls as the door knows it."""
+
+    headers: Mapping[str, str]
+    query: str
+    body: bytes
+    """As it is sent."""
+    requests: tuple[str, ...]
+    """The ids the client gave its requests, in their order."""
+    canonical: bytes
+    """The requests without what differs from call to call, their ids included."""
+    purpose: str
+    model: str
+    step: str
+
+    @property
+    def key(self) -> str:
+        """What it is recorded under."""
+        return key_of(BATCHES_PATH, False, self.canonical)
+
+
+class Batcher(Protocol):
+    """Something that answers batches of model calls; each raises as :class:`Pending` does."""
+
+    async def create(self, batch: BatchAsked) -> Reply:
+        """Hand a batch in."""
+        ...
+
+    async def state(self, batch_id: str, headers: Mapping[str, str]) -> Reply:
+        """How far it is."""
+        ...
+
+    async def results(self, batch_id: str, headers: Mapping[str, str]) -> Reply:
+        """What came of it, once it has ended."""
+        ...
+
+    async def cancel(self, batch_id: str, headers: Mapping[str, str]) -> Reply:
+        """End it early."""
+        ...
+
+
 class Arm(Protocol):
     """Something that answers model calls."""
+
+    batches: Batcher | None
+    """None where batches are not answered."""
 
     def take(self, asked: Asked) -> Pending:
         """Take a call on.

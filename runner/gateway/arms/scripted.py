@@ -7,7 +7,7 @@ import orjson
 
 from runner.gateway import chat, sse
 from runner.gateway.answer import Answer, cut
-from runner.gateway.arms import Asked, Pending, Reply, pieces
+from runner.gateway.arms import Asked, Batcher, Pending, Reply, pieces
 from runner.gateway.refusal import Refusal, error_body
 from runner.gateway.tables import Entry, Tables
 from runner.gateway.wire import Wire
@@ -24,6 +24,7 @@ class ScriptedArm:
         self._tables = tables
         self._wire = wire
         self._answered = 0
+        self.batches: Batcher | None = None
 
     def take(self, asked: Asked) -> Pending:
         """Find the entry that answers the call."""
