@@ -7,15 +7,15 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from runner.gateway.config import GatewayConfig, TableSource
 from runner.model import Call, CheckResult, Ending, Step, Store
-from runner.paths import fixtures, root
+from runner.paths import fixtures, images, root
 from runner.prices import load_prices
 from runner.runs.clock import Clock
 from runner.suites.trip_vs_move import Case, check_all, steps
@@ -85,25 +85,28 @@ def run(
     kind: str,
     config: GatewayConfig | None = None,
     *,
-    settings: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
+    clock: str = "note",
+    box: type["Box"] | None = None,
 ) -> Ran:
-    """Every step of one run, each a process of its own on its note's day."""
+    """Every step of one run on its day: through the driver, or as ``box`` says."""
     ran = Ran()
-    with gateway(folder, config or scripted(case)) as door, relay(door.socket) as port:
-        box = Box(installed, folder, port, door.clock, settings or {}, env or {})
+    with ExitStack() as stack:
+        door = stack.enter_context(gateway(folder, config or scripted(case)))
+        port = stack.enter_context(relay(door.socket))
         door.ask("clock", offset_s=0.0)
-        box.particles("db", "init")
+        made = (box or DriverBox)(installed, folder, port, door.clock, options or {}, env or {})
+        stack.callback(made.close)
         last_seen: datetime | None = None
         for step in steps(case, kind):
             door.ask("step", name=step.name)
             now = datetime.now(UTC)
-            offset = Clock("note").offset(step.day, now=now, not_before=last_seen)
-            door.ask("clock", offset_s=offset)
-            ran.output[step.name] = box.step(step)
-            last_seen = box.now()
+            day = Clock(clock)
+            door.ask("clock", offset_s=day.offset(step.day, now=now, not_before=last_seen))
+            ran.output[step.name], last_seen = made.step(step)
             if step.snapshot or step.verb == "consolidate":
-                ran.stores[step.name] = box.read(step.name)
+                ran.stores[step.name] = read(made.snapshot(step.name))
         totals = door.ask("totals")
         ran.ending = totals["ending"] and Ending.model_validate(totals["ending"])
         ran.calls = door.calls()
@@ -120,71 +123,170 @@ class Box:
         folder: Path,
         port: int,
         clock: Path,
-        settings: Mapping[str, Any],
+        options: Mapping[str, Any],
         env: Mapping[str, str],
     ) -> None:
         assert FAKETIME is not None
-        self._command = str(installed.python.with_name("particles"))
-        self._python = str(installed.python)
         self.home = folder / "home"
-        self.notes = self.home / "notes"
-        self.notes.mkdir(parents=True)
-        self.store = self.home / "p.db"
-        (self.home / "config.yaml").write_text(json.dumps(_config(port, settings)))
-        self._env = {
+        self.home.mkdir(parents=True)
+        self.installed = installed
+        self.options = options
+        self.port = port
+        self.env = {
             "HOME": str(self.home),
             "PATH": "/usr/bin:/bin",
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             "HF_HOME": str(installed.hub),
             "OPENBLAS_NUM_THREADS": "1",
-            "DATABASE_URL": f"sqlite+aiosqlite:///{self.store}",
-            "PARTICLES_BLOB_DIR": str(self.home / "blobs"),
-            "PARTICLES_CONFIG": str(self.home / "config.yaml"),
             "ANTHROPIC_API_KEY": "none",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
-            **env,
-        }
-        self._clock = {
             "LD_PRELOAD": str(FAKETIME),
             "FAKETIME_TIMESTAMP_FILE": str(clock),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            **env,
+        }
+        self.start()
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def step(self, step: Step) -> tuple[str, datetime]:
+        """Do one step; gives what was said, and the time the system saw after it."""
+        raise NotImplementedError
+
+    def snapshot(self, step: str) -> Path:
+        """A folder with a consistent copy of the store."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stop what still runs."""
+
+
+class DriverBox(Box):
+    """The image's driver, in a process of its own."""
+
+    def start(self) -> None:
+        exchange = self.home / "exchange"
+        exchange.mkdir()
+        settings = {"model": MODEL, "pins": {}, "options": dict(self.options)}
+        self._process = subprocess.Popen(
+            [str(self.installed.python), "-m", "particles_driver"],
+            env=self.env
+            | {
+                "PYTHONPATH": str(images() / "particles"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "BENCH_SETTINGS": json.dumps(settings),
+                "BENCH_EXCHANGE": str(exchange),
+            },
+            cwd=self.home,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(self.home / "driver.log").open("wb"),
+        )
+        self._asked = 0
+
+    def ask(self, verb: str, **payload: Any) -> dict[str, Any]:
+        """One request; gives the whole reply."""
+        self._asked += 1
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(
+            json.dumps({"id": self._asked, "verb": verb, **payload}).encode() + b"\n"
+        )
+        self._process.stdin.flush()
+        said = self._process.stdout.readline()
+        assert said, (self.home / "driver.log").read_text()[-3000:]
+        reply: dict[str, Any] = json.loads(said)
+        assert reply["id"] == self._asked
+        return reply
+
+    def result(self, verb: str, **payload: Any) -> dict[str, Any]:
+        """One request that has to succeed; gives its result."""
+        reply = self.ask(verb, **payload)
+        assert reply["ok"], f"{reply}\n{(self.home / 'driver.log').read_text()[-3000:]}"
+        result: dict[str, Any] = reply["result"]
+        return result
+
+    def step(self, step: Step) -> tuple[str, datetime]:
+        reply = self.ask(step.verb, **step.payload)
+        assert reply["ok"], f"{reply}\n{(self.home / 'driver.log').read_text()[-3000:]}"
+        return json.dumps(reply["result"]), datetime.fromisoformat(reply["now"])
+
+    def snapshot(self, step: str) -> Path:
+        return Path(self.result("snapshot")["path"])
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait(10)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                assert pipe is not None
+                pipe.close()
+
+
+class CommandBox(Box):
+    """The engine's own commands, each in a process of its own, as a user would type them."""
+
+    def start(self) -> None:
+        self.notes = self.home / "notes"
+        self.notes.mkdir()
+        self.store = self.home / "p.db"
+        config = self.home / "config.yaml"
+        config.write_text(json.dumps(self._config()))
+        self.env |= {
+            "DATABASE_URL": f"sqlite+aiosqlite:///{self.store}",
+            "PARTICLES_BLOB_DIR": str(self.home / "blobs"),
+            "PARTICLES_CONFIG": str(config),
+        }
+        self._command("db", "init")
+
+    def step(self, step: Step) -> tuple[str, datetime]:
+        if step.verb == "consolidate":
+            said = self._command("memory", "consolidate", "--scope", "store")
+        else:
+            note = self.notes / step.payload["name"]
+            note.write_text(step.payload["text"])
+            now = self._now().timestamp()
+            os.utime(note, (now, now))
+            said = self._command("audit", str(self.notes), "--yes")
+        return said, self._now()
+
+    def snapshot(self, step: str) -> Path:
+        folder = self.home / f"after {step}"
+        folder.mkdir()
+        with (
+            closing(sqlite3.connect(self.store)) as source,
+            closing(sqlite3.connect(folder / FILE)) as target,
+        ):
+            source.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")
+        return folder
+
+    def _config(self) -> dict[str, Any]:
+        admits = self.options.get("same_slot_admits", True)
+        return {
+            "network": {"egress": "allowlist", "allow": [{"host": "127.0.0.1", "port": self.port}]},
+            "llm": {
+                **{purpose: {"provider": "anthropic", "model": MODEL} for purpose in PURPOSES},
+                "batch": {"enabled": False},
+            },
+            "reconciliation": {"update_supersession": {"same_slot_admits": admits}},
         }
 
-    def step(self, step: Step) -> str:
-        if step.verb == "consolidate":
-            return self.particles("memory", "consolidate", "--scope", "store")
-        note = self.notes / step.payload["name"]
-        note.write_text(step.payload["text"])
-        noon = datetime.combine(date.fromisoformat(step.payload["day"]), time(12, tzinfo=UTC))
-        os.utime(note, (noon.timestamp(), noon.timestamp()))
-        return self.particles("audit", str(self.notes), "--yes")
+    def _command(self, *arguments: str) -> str:
+        return self._spawned([str(self.installed.python.with_name("particles")), *arguments])
 
-    def particles(self, *arguments: str) -> str:
-        return self._spawned([self._command, *arguments])
-
-    def now(self) -> datetime:
-        """What a process in here reads off its clock."""
+    def _now(self) -> datetime:
         say = "import datetime; print(datetime.datetime.now(datetime.UTC).isoformat())"
-        return datetime.fromisoformat(self._spawned([self._python, "-Ic", say]).strip())
-
-    def read(self, step: str) -> Store:
-        """The store as a snapshot of it says."""
-        snapshot = self.home / f"after {step}"
-        snapshot.mkdir()
-        source, target = sqlite3.connect(self.store), sqlite3.connect(snapshot / FILE)
-        with source, target:
-            source.backup(target)
-        source.close()
-        target.close()
-        return read(snapshot)
+        said = self._spawned([str(self.installed.python), "-ISc", say])
+        return datetime.fromisoformat(said.strip())
 
     def _spawned(self, command: list[str]) -> str:
         done = subprocess.run(
             command,
-            env=self._env
-            | (self._clock if Path(self._clock["FAKETIME_TIMESTAMP_FILE"]).exists() else {}),
+            env=self.env,
             cwd=self.home,
             capture_output=True,
             text=True,
@@ -193,19 +295,6 @@ class Box:
         )
         assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done.stdout + done.stderr
-
-
-def _config(port: int, settings: Mapping[str, Any]) -> dict[str, Any]:
-    batch = {"enabled": False, **settings.get("batch", {})}
-    admits = settings.get("same_slot_admits", True)
-    return {
-        "network": {"egress": "allowlist", "allow": [{"host": "127.0.0.1", "port": port}]},
-        "llm": {
-            **{purpose: {"provider": "anthropic", "model": MODEL} for purpose in PURPOSES},
-            "batch": batch,
-        },
-        "reconciliation": {"update_supersession": {"same_slot_admits": admits}},
-    }
 
 
 class Door:
