@@ -12,6 +12,7 @@
 | 7 | a report is altered or unreadable |
 | 8 | not confirmed: the spend was declined |
 | 130, 143 | stopped by SIGINT (Ctrl-C) or SIGTERM; everything was removed |
+| 141 | whoever read the output went away |
 """
 
 from typing import ClassVar

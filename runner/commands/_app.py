@@ -1,5 +1,6 @@
 """The command line: every command under one name, and every ending as an exit code."""
 
+import os
 import signal
 import sys
 import traceback
@@ -14,9 +15,12 @@ from typer.exceptions import TyperException
 from runner import __version__
 from runner.commands import clean, doctor, kill_matrix, rescore, schema, systems, trip_vs_move
 from runner.errors import BenchError, UsageError
+from runner.plain import plain
 
 INTERRUPTED = 130
 TERMINATED = 143
+BROKEN_PIPE = 141
+"""Whoever read the output went away, as shells number it."""
 DEFAULT = "trip-vs-move"
 
 EXIT_CODES = """
@@ -110,6 +114,10 @@ def run(args: list[str]) -> int:
     except BenchError as error:
         _say(errors, error.message, error.hint)
         return error.exit_code
+    except (BrokenPipeError, SystemExit):  # the latter is how Rich takes a reader that went away
+        # Nothing more can be said there, and the interpreter must not try at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except Exception:
         # Left to the interpreter it would exit with 1, which says that a run failed its checks.
         traceback.print_exc()
@@ -126,9 +134,9 @@ def _named(args: list[str]) -> list[str]:
 
 
 def _say(errors: Console, message: str, hint: str) -> None:
-    errors.print(Text.assemble(("error: ", "bold red"), message), soft_wrap=True)
+    errors.print(Text.assemble(("error: ", "bold red"), plain(message)), soft_wrap=True)
     if hint:
-        errors.print(Text.assemble(("next:  ", "bold"), hint), soft_wrap=True)
+        errors.print(Text.assemble(("next:  ", "bold"), plain(hint)), soft_wrap=True)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:

@@ -44,8 +44,8 @@ class Sighting:
 
     @property
     def caught(self) -> bool:
-        """Whether the run did not pass."""
-        return self.ending.outcome is not Outcome.PASSED
+        """Whether a check broke; a run without a verdict caught nothing."""
+        return self.ending.outcome is Outcome.FAILED
 
 
 def sightings(

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.model import Outcome, RunRecord
+from runner.plain import plain
 from runner.reports.schema import Report
 from runner.stats import rate
 from runner.suites.trip_vs_move import Verdict, score
@@ -41,7 +42,7 @@ def render(report: Report) -> RenderableType:
 def _title(report: Report) -> Text:
     case = report.case.name + (f" ({report.case.variant})" if report.case.variant else "")
     rule = "" if report.options.get("same_slot_admits", True) else ", --no-same-slot-admits"
-    return Text(
+    return shown(
         f"Trip versus move, {case}: {report.system.name} {report.system.version}\n"
         f"model {report.model} ({report.arm}), checks version {report.checks_version},"
         f" clock {report.clock.mode}{rule}"
@@ -57,8 +58,8 @@ def _runs(report: Report) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for run in report.runs:
         table.add_row(
-            Text(f"{run.spec.kind} {run.spec.index}"),
-            Text(run.ending.outcome.value, style=_STYLE[run.ending.outcome]),
+            shown(f"{run.spec.kind} {run.spec.index}"),
+            shown(run.ending.outcome.value, style=_STYLE[run.ending.outcome]),
             _checks(run, report.checks_version),
             str(len(run.calls)),
             dollars(run.cost_usd),
@@ -66,7 +67,12 @@ def _runs(report: Report) -> Table:
         )
     for planned in report.missing:
         table.add_row(
-            Text(f"{planned.kind} {planned.index}"), Text("not run", style="yellow"), "", "", "", ""
+            shown(f"{planned.kind} {planned.index}"),
+            shown("not run", style="yellow"),
+            "",
+            "",
+            "",
+            "",
         )
     return table
 
@@ -75,7 +81,7 @@ def _checks(run: RunRecord, version: int) -> Text:
     """Which checks hold and which are broken; the kind of ending where none was made."""
     result = next((result for result in run.checks if result.version == version), None)
     if result is None:
-        return Text(run.ending.kind)
+        return shown(run.ending.kind)
     broken = [check.id for check in result.checks if not check.passed]
     holding = [check.id for check in result.checks if check.passed]
     text = Text()
@@ -96,14 +102,14 @@ def _tallies(report: Report) -> Table:
         return table
     for tally in report.verdict.tallies:
         if tally.planned:
-            table.add_row(tally.kind, Text(_rate(tally.passed, tally.counted, tally.planned)))
+            table.add_row(tally.kind, shown(_rate(tally.passed, tally.counted, tally.planned)))
     for version in report.case.checks_versions:
         if version != report.checks_version:
             planned = {tally.kind: tally.planned for tally in report.verdict.tallies}
             other = score(report.case, report.runs, version, planned=planned)
-            table.add_row(f"checks v{version}", Text(_short(other)))
+            table.add_row(f"checks v{version}", shown(_short(other)))
     bar = {True: "met", False: "not met", None: "none"}[report.verdict.bar_met]
-    table.add_row("bar", Text(f"{bar}. {report.verdict.bar_note}"))
+    table.add_row("bar", shown(f"{bar}. {report.verdict.bar_note}"))
     spend = report.spend
     kind = "simulated, at list prices" if spend.simulated else "at list prices"
     ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
@@ -143,7 +149,7 @@ def _remarks(report: Report) -> list[RenderableType]:
 
 
 def _bullet(text: str, indent: int = 0) -> Padding:
-    return Padding(Text(text), (0, 0, 0, indent))
+    return Padding(shown(text), (0, 0, 0, indent))
 
 
 def _told(run: RunRecord, version: int) -> list[str]:
@@ -162,6 +168,11 @@ def _told(run: RunRecord, version: int) -> list[str]:
 
 _ID = re.compile(r" \([0-9a-f-]{36}\)$")
 """The claim's id, which the report holds and a terminal has no room for."""
+
+
+def shown(text: str, style: str = "") -> Text:
+    """Text of a stranger for the terminal."""
+    return Text(plain(text), style=style)
 
 
 def dollars(amount: Decimal) -> str:

@@ -1,5 +1,7 @@
 """Every kind of ending is an exit code, and nothing is started before it has to be."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -153,3 +155,14 @@ def test_every_code_is_in_the_table() -> None:
     for name, kind in vars(errors).items():
         if isinstance(kind, type) and issubclass(kind, errors.BenchError):
             assert f"| {kind.exit_code} |" in (errors.__doc__ or ""), name
+
+
+def test_a_reader_that_goes_away_is_no_verdict() -> None:
+    command = f"{sys.executable} -c 'from runner.commands import main; main()' schema"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (_app.BROKEN_PIPE, "")
