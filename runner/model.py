@@ -166,6 +166,20 @@ class Call(Noun):
     cost; ``lowered``: fewer tokens were allowed than asked for."""
 
 
+class PurposeUsage(Noun):
+    """What one purpose of a run took on one model."""
+
+    purpose: str
+    model: str
+    """The one that was asked."""
+    calls: int
+    answered: int
+    failed: dict[str, int] = Field(default_factory=dict)
+    """Calls that were not answered, by kind."""
+    usage: Usage = Usage()
+    cost_usd: Decimal = Decimal(0)
+
+
 # ---------------------------------------------------------------- how a run ends
 
 
@@ -187,7 +201,7 @@ class Ending(Noun):
     """One word: ``checks``, ``vacuous``, ``ceiling``, ``deadline``, ``interrupted``,
     ``wrong_model``, ``unpriced_model``, ``escape``, ``script_missing``, ``cassette_missing``,
     ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``,
-    ``snapshot``, ``driver``, ``egress``, ``gateway``, ``ledger``."""
+    ``snapshot``, ``driver``, ``egress``, ``gateway``, ``ledger``, ``cut_reply``."""
     detail: str = ""
 
 
@@ -344,6 +358,23 @@ class RunSpec(Noun):
     step_deadline_s: float = 600.0
 
 
+class WayOutRecord(Noun):
+    """How a live gateway reached its provider."""
+
+    anthropic: str
+    """The one endpoint that ``/v1/messages`` goes to."""
+    openai: str | None = None
+    """The one that ``/v1/chat/completions`` goes to; none refuses such calls."""
+    proxy: bool = False
+    """Whether a proxy was on the way; its address is not told, as it may hold a password."""
+    authority_sha256: str | None = None
+    """Digest of the certificates trusted beside the system's own."""
+    allow_private: tuple[str, ...] = ()
+    """Hosts that were allowed to have an address that is not global."""
+    key_as: str = "x-api-key"
+    """The header the key went in."""
+
+
 class GatewayRecord(Noun):
     """The one door of a run, as it was set."""
 
@@ -354,6 +385,14 @@ class GatewayRecord(Noun):
     prices: dict[str, dict[str, Decimal]] = Field(default_factory=dict)
     """US dollars a million tokens, by model, as used."""
     prices_source: str = ""
+    way_out: WayOutRecord | None = None
+    """None where nothing leaves the gateway."""
+    allow_tools: tuple[str, ...] = ()
+    """Tools on the provider's side that were allowed, by type."""
+    allow_media: tuple[str, ...] = ()
+    """Hosts the provider was allowed to fetch media from."""
+    cassette_sha256: str | None = None
+    """Digest of the cassette that was replayed."""
 
 
 class RunRecord(Noun):
@@ -369,6 +408,8 @@ class RunRecord(Noun):
     """Every checks version the case knows, oldest first."""
     observations: tuple[Observation, ...] = ()
     calls: tuple[Call, ...] = ()
+    usage: tuple[PurposeUsage, ...] = ()
+    """The calls summed up, by purpose and model."""
     cost_usd: Decimal = Decimal(0)
     escapes: tuple[Escape, ...] = ()
     limits: tuple[Limit, ...] = ()

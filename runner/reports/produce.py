@@ -10,9 +10,12 @@ from pathlib import Path
 
 from runner import __version__
 from runner.errors import CannotStart, UsageError
+from runner.gateway.cassette import Entry
+from runner.gateway.config import ANTHROPIC
 from runner.model import RunRecord
 from runner.prices import PriceList
 from runner.reports import files
+from runner.reports.recording import Recorder, used
 from runner.reports.rescore import verdict
 from runner.reports.schema import (
     Clock,
@@ -27,6 +30,7 @@ from runner.runs.keep import Keep
 from runner.runs.place import Place
 from runner.runs.plan import Images, Protocol, jobs, specs, tables
 from runner.runs.pool import run_all
+from runner.runs.purse import Purse
 from runner.runs.watch import Watch
 from runner.suites.trip_vs_move import comparable
 from runner.suites.trip_vs_move.protocol import step_name
@@ -42,10 +46,18 @@ class Expected:
 
     usd: Decimal
     source: str
+    bound: bool = False
+    """Whether it is an upper bound."""
 
 
-def blank(protocol: Protocol, place: Place, expected: Expected | None = None) -> Report:
+def blank(
+    protocol: Protocol,
+    place: Place,
+    expected: Expected | None = None,
+    max_usd_total: Decimal | None = None,
+) -> Report:
     """The report before its first run."""
+    tape = protocol.tape
     case = protocol.case
     planned = specs(protocol)
     return Report(
@@ -72,15 +84,18 @@ def blank(protocol: Protocol, place: Place, expected: Expected | None = None) ->
                 for table in tables(protocol)
             ),
         ),
+        cassette=used(tape.name, tape.cassette, tape.sha256) if tape else None,
         images=(place.system, place.gateway, *place.others),
         machine=place.machine,
         started_at=datetime.now(UTC),
         planned=tuple(Planned(id=spec.id, kind=spec.kind, index=spec.index) for spec in planned),
         spend=Spend(
-            simulated=protocol.arm in ("scripted", "replay"),
+            simulated=not protocol.paid,
             estimate_usd=expected.usd if expected else None,
             estimate_source=expected.source if expected else None,
+            estimate_is_bound=expected.bound if expected else False,
             max_usd_per_run=protocol.max_usd,
+            max_usd_total=max_usd_total,
             ceiling=protocol.ceiling,
         ),
         notes=_notes(protocol),
@@ -98,20 +113,27 @@ def produce(
     keep: Keep,
     expected: Expected | None = None,
     resume: Report | None = None,
+    purse: Purse | None = None,
+    recorder: Recorder | None = None,
 ) -> Report:
     """Run a protocol and write its report to ``output``, run by run.
 
     Args:
         resume: a half-written report of the same protocol: its finished runs are kept.
+        purse: the money of all runs; what was spent on runs that are kept comes out of it.
+        recorder: takes what is recorded of each run.
 
     Raises:
         UsageError: the report to resume is of another protocol.
         OutputLost: the report could not be written; the runs are stopped and what there is lies
             where the message says.
     """
-    report = blank(protocol, place, expected)
+    purse = Purse() if purse is None else purse
+    report = blank(protocol, place, expected, purse.total)
     if resume is not None:
         report = _taken_up(report, resume)
+        # Also on runs that are made again: that money is gone.
+        purse.pay(sum((run.cost_usd for run in resume.runs), Decimal(0)))
     order = [planned.id for planned in report.planned]
     wanted = {planned.id for planned in report.missing}
     images = Images(system=place.system.config_digest, gateway=place.gateway.config_digest)
@@ -121,9 +143,31 @@ def produce(
     def done(record: RunRecord) -> None:
         nonlocal report
         report = _with(report, record, order)
+        if recorder is not None:
+            report = report.model_copy(update={"cassette": recorder.used})
         _save(report, output)
 
-    run_all(todo, place.sandbox, workers=workers, watch=watch, keep=keep, done=done)
+    def recorded(run_id: str, entries: Sequence[Entry]) -> None:
+        if recorder is not None:
+            try:
+                recorder(run_id, entries)
+            except OSError as error:
+                raise OutputLost(
+                    f"The cassette cannot be written at {recorder.path} any more:"
+                    f" {error.strerror or error}.",
+                    hint="The runs were stopped; what was recorded before is whole.",
+                ) from error
+
+    run_all(
+        todo,
+        place.sandbox,
+        workers=workers,
+        watch=watch,
+        keep=keep,
+        done=done,
+        recorded=recorded,
+        purse=purse,
+    )
     report = report.model_copy(update={"finished_at": datetime.now(UTC)})
     _save(report, output)
     return report
@@ -162,7 +206,7 @@ def _taken_up(report: Report, old: Report) -> Report:
     """The new report with the finished runs of an old one, when both mean the same protocol."""
     for field in (
         "bench_version", "case", "system", "arm", "model", "purposes", "options",
-        "checks_version", "clock", "fixtures", "images", "planned",
+        "checks_version", "clock", "fixtures", "cassette", "images", "planned",
     ):  # fmt: skip
         if getattr(report, field) != getattr(old, field):
             raise UsageError(
@@ -175,7 +219,7 @@ def _taken_up(report: Report, old: Report) -> Report:
                 f"The report to resume differs in spend.{field}.",
                 hint="Resume with the ceiling it was started with, or start a new report.",
             )
-    runs = tuple(run for run in old.runs if run.ending.kind != "interrupted")
+    runs = tuple(run for run in old.runs if not _to_be_made(run))
     cost = sum((run.cost_usd for run in runs), Decimal(0))
     return report.model_copy(
         update={
@@ -185,6 +229,12 @@ def _taken_up(report: Report, old: Report) -> Report:
             "spend": report.spend.model_copy(update={"cost_usd": cost}),
         }
     )
+
+
+def _to_be_made(run: RunRecord) -> bool:
+    """Whether a run was stopped by the user, or never started for want of money."""
+    unleased = run.ending.kind == "ceiling" and not run.system
+    return run.ending.kind == "interrupted" or unleased
 
 
 def _clock(protocol: Protocol) -> Clock:
@@ -204,8 +254,11 @@ def _comparable(protocol: Protocol) -> Comparable:
         why.append(off_day)
     if case.variant is not None:
         why.append(f"The people, places and days are those of the variant {case.variant}.")
-    if protocol.arm != "live":
-        why.append(f"The model's answers are {protocol.arm}, so no model was measured.")
+    if not protocol.paid:
+        answers = "scripted" if protocol.arm == "scripted" else "replayed from a recording"
+        why.append(f"The model's answers are {answers}, so no model was measured.")
+    if protocol.paid and protocol.provider.way_out.anthropic != ANTHROPIC:
+        why.append(f"Calls went to {protocol.provider.way_out.anthropic}, not to {ANTHROPIC}.")
     if protocol.system.name != "particles":
         why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
     if protocol.mixed:
@@ -226,6 +279,11 @@ def _notes(protocol: Protocol) -> tuple[str, ...]:
         found.append(
             "Every model answer came from a table. This proves the sandbox, the gateway and the"
             " checks, and says nothing about any model."
+        )
+    if protocol.tape is not None:
+        found.append(
+            f"Every model answer was recorded ({protocol.tape.name}); nothing was spent and no"
+            " model was asked again."
         )
     if protocol.mixed:
         found.append(

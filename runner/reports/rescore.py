@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from runner.errors import AlteredReport, UsageError
-from runner.model import Outcome, RunRecord, Store
+from runner.model import Call, Outcome, RunRecord, Store
 from runner.prices import ModelPrice, load_prices, priced_name, same_model
 from runner.reports.schema import Report
+from runner.runs import calls as of_calls
 from runner.suites.trip_vs_move import (
     Case,
     Verdict,
@@ -120,6 +121,8 @@ def _verify_valid(run: RunRecord, number: int, aliases: Mapping[str, str]) -> No
         answered = call.outcome == "answered"
         if answered and not same_model(call.requested_model, call.served_model or "", aliases):
             raise _differs(f"runs[{number}].ending", f"the served model of its calls[{place}]")
+    if of_calls.unresolved(run.calls):
+        raise _differs(f"runs[{number}].ending", "its calls, of which some got no answer,")
 
 
 def _verify_costs(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:
@@ -127,11 +130,28 @@ def _verify_costs(run: RunRecord, number: int, aliases: Mapping[str, str]) -> No
     prices = {model: ModelPrice.model_validate(rate) for model, rate in rates.items()}
     for place, call in enumerate(run.calls):
         name = priced_name(call.requested_model, prices, aliases)
-        cost = prices[name].cost(call.usage) if name is not None else Decimal(0)
-        if cost != call.cost_usd:
+        if not _plausible(call, None if name is None else prices[name]):
             raise _differs(f"runs[{number}].calls[{place}].cost_usd", "its tokens and prices")
+    if run.usage != of_calls.by_purpose(run.calls):
+        raise _differs(f"runs[{number}].usage", "its calls")
     if run.cost_usd != sum((call.cost_usd for call in run.calls), Decimal(0)):
         raise _differs(f"runs[{number}].cost_usd", "the costs of its calls")
+
+
+def _plausible(call: Call, price: ModelPrice | None) -> bool:
+    """Whether a call's cost follows from its tokens. One whose tokens were not told is charged at
+    its worst case: never less than what was told comes to, never more than was set aside."""
+    if price is None:
+        return call.cost_usd == 0
+    batch = call.batch is not None
+    if not _UNMEASURED & set(call.flags):
+        return call.cost_usd == price.cost(call.usage, batch=batch)
+    told = price.cost(call.usage.model_copy(update={"output": 0}), batch=batch)
+    most = call.reserved_usd or call.cost_usd  # a measured ceiling sets nothing aside
+    return min(told, most) <= call.cost_usd <= most
+
+
+_UNMEASURED = frozenset({"no_usage", "broken"})
 
 
 def _differs(field: str, source: str) -> AlteredReport:

@@ -62,8 +62,22 @@ class Spend(Noun):
     estimate_usd: Decimal | None = None
     estimate_source: str | None = None
     cost_usd: Decimal = Decimal(0)
+    estimate_is_bound: bool = False
+    """Whether the estimate is an upper bound, as usage was never measured."""
     max_usd_per_run: Decimal | None = None
+    max_usd_total: Decimal | None = None
+    """For all runs of the command, of which this report may be one of several."""
     ceiling: Literal["reserved", "measured"] = "reserved"
+
+
+class CassetteUsed(Noun):
+    """The recording a report's runs were made from, or made."""
+
+    name: str
+    """Of its file."""
+    sha256: str
+    recorded_from: datetime
+    recorded_to: datetime
 
 
 class Report(Noun):
@@ -89,6 +103,8 @@ class Report(Noun):
     comparable: Comparable
     fixtures: tuple[Fixture, ...]
     """Digests of notes and scripted tables."""
+    cassette: CassetteUsed | None = None
+    """What was replayed, or recorded so far; none for the other arms."""
     images: tuple[ImageIdentity, ...]
     machine: Machine | None = None
     started_at: datetime

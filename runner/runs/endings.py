@@ -1,5 +1,7 @@
 """What each failure under a run means for its outcome."""
 
+from decimal import Decimal
+
 from runner.errors import (
     BenchError,
     ContainerDied,
@@ -10,6 +12,7 @@ from runner.errors import (
     SandboxError,
 )
 from runner.model import Ending, Outcome
+from runner.runs.purse import Purse
 
 _DRIVER = {
     "provider": "provider",
@@ -31,6 +34,18 @@ def interrupted() -> Ending:
     """The user stopped the bench."""
     return Ending(
         outcome=Outcome.INCOMPLETE, kind="interrupted", detail="The bench was stopped by a signal."
+    )
+
+
+def unleased(purse: Purse, ceiling: Decimal | None) -> Ending:
+    """A run that was not started, as the money of the protocol does not come to its ceiling."""
+    return Ending(
+        outcome=Outcome.INCOMPLETE,
+        kind="ceiling",
+        detail=(
+            f"It was not started: of US${purse.total} for all runs, US${purse.left} is left, which"
+            f" is less than its ceiling of US${ceiling}."
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal
 
 import orjson
@@ -11,12 +11,15 @@ from pydantic import JsonValue
 
 from runner.errors import UsageError
 from runner.faults import Fault
-from runner.gateway.config import GatewayConfig, TableSource
+from runner.gateway.ceiling import LEAST_USEFUL_TOKENS
+from runner.gateway.config import ANTHROPIC, GatewayConfig, TableSource
+from runner.gateway.meter import FRAME_TOKENS
 from runner.model import GatewayRecord, RunSpec, Store
 from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.clock import Clock
 from runner.runs.job import Job, Judgement
+from runner.runs.provider import CALLS_A_PROVIDER, Provider, Tape
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
 from runner.suites.trip_vs_move import Case, check_all, ending, observe, steps
 from runner.systems.catalog import System
@@ -49,6 +52,15 @@ class Protocol:
     step_deadline_s: float = 600.0
     fault: Fault | None = None
     """An overlay that makes the scripted model wrong in one way."""
+    provider: Provider = field(default_factory=Provider)
+    """Who answers live calls."""
+    tape: Tape | None = None
+    """What a replay answers with."""
+
+    @property
+    def paid(self) -> bool:
+        """Whether its runs spend money."""
+        return self.arm in CALLS_A_PROVIDER
 
     @property
     def version(self) -> int:
@@ -70,8 +82,8 @@ def check(protocol: Protocol, prices: PriceList) -> None:
     """Refuse what cannot be run, before anything is started.
 
     Raises:
-        UsageError: no run, a purpose the system does not have, a model without a price, a
-            bound that bounds nothing.
+        UsageError: no run, a purpose the system does not have, a model without a price, no key,
+            a bound that bounds nothing or leaves nothing.
     """
     if any(count < 0 for count in protocol.runs.values()):
         raise UsageError("A number of runs cannot be negative.")
@@ -99,6 +111,46 @@ def check(protocol: Protocol, prices: PriceList) -> None:
         )
     for model in {protocol.model, *protocol.pins.values()}:
         prices.resolve(model)
+    least = least_usd(protocol, prices)
+    if ceiling is not None and protocol.ceiling == "reserved" and ceiling < least:
+        raise UsageError(
+            f"The ceiling of US${ceiling} is below what the first call of a run sets aside:"
+            f" US${least}.",
+            hint=f"Give --max-usd at least {least}; a whole run needs more (see --estimate).",
+        )
+
+
+def check_key(protocol: Protocol) -> None:
+    """Refuse runs that call a provider without a key.
+
+    Raises:
+        UsageError: there is none. An endpoint of the user's own may do without.
+    """
+    provider = protocol.provider
+    elsewhere = provider.way_out.anthropic != ANTHROPIC or provider.way_out.openai is not None
+    if protocol.paid and provider.key is None and not elsewhere:
+        raise UsageError(
+            f"--arm {protocol.arm} calls a provider, and there is no key.",
+            hint="Set ANTHROPIC_API_KEY, or give --key-file. --arm scripted needs none.",
+        )
+
+
+def least_usd(protocol: Protocol, prices: PriceList) -> Decimal:
+    """US dollars that the first call of a run sets aside at least, rounded up to a hundredth of a
+    cent: its note, what is known to go with it, and the shortest useful answer."""
+    note = len(protocol.case.notes[0].text.encode())
+    price = min(
+        (prices.resolve(model) for model in {protocol.model, *protocol.pins.values()}),
+        key=lambda one: one.input,
+    )
+    size = note + FRAME_TOKENS + PROMPT_BYTES.get(protocol.system.name, 0)
+    usd = (price.input * size + price.output * LEAST_USEFUL_TOKENS).scaleb(-6)
+    return usd.quantize(Decimal("0.0001"), rounding=ROUND_CEILING)
+
+
+PROMPT_BYTES = {"engine": 4600}
+"""What a system's first call holds beside its note, in bytes, where it is known: no more than
+that, so that nothing is refused that would work."""
 
 
 def specs(protocol: Protocol) -> tuple[RunSpec, ...]:
@@ -175,14 +227,18 @@ class Images:
 
 def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ...]:
     """A job for every run of a protocol."""
-    sources = tables(protocol)
+    sources, provider = tables(protocol), protocol.provider
     used = {name: prices.resolve(name) for name in {protocol.model, *protocol.pins.values()}}
     record = GatewayRecord(
         arm=protocol.arm,
-        network="none" if protocol.arm in ("scripted", "replay") else "bridge",
+        network="bridge" if protocol.paid else "none",
         tables={source.name: source.sha256 for source in sources},
         prices={name: price.rates() for name, price in used.items()},
         prices_source=f"{prices.source} ({prices.read})",
+        way_out=provider.record() if protocol.paid else None,
+        allow_tools=provider.allow_tools if protocol.paid else (),
+        allow_media=provider.allow_media if protocol.paid else (),
+        cassette_sha256=protocol.tape.sha256 if protocol.tape else None,
     )
     settings: dict[str, Any] = {
         "model": protocol.model,
@@ -206,6 +262,9 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
             aliases=dict(prices.aliases),
             max_usd=spec.max_usd,
             ceiling=spec.ceiling,
+            # A gateway without a way out is told nothing that could leave it.
+            **(provider.told() if protocol.paid else {}),
+            cassette=protocol.tape.entries(spec) if protocol.tape else (),
         )
 
         def judge(stores: Mapping[str, Store]) -> Judgement:
@@ -224,7 +283,7 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
             gateway=GatewayBox(
                 image=images.gateway,
                 network=record.network,
-                first_line=config.model_dump_json().encode() + b"\n",
+                first_line=config.first_line(),
             ),
             gateway_record=record,
             read=protocol.system.read,

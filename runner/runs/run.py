@@ -6,16 +6,14 @@ measured until then stays in it.
 
 import threading
 import time
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from runner.errors import BenchError, DriverError
+from runner.gateway.cassette import Entry
 from runner.model import (
-    Call,
     Ending,
     Escape,
     Limit,
@@ -25,9 +23,12 @@ from runner.model import (
     Step,
     StepRecord,
 )
-from runner.runs.endings import Ended, ending_of, interrupted
+from runner.runs import calls
+from runner.runs.account import Account
+from runner.runs.endings import Ended, ending_of, interrupted, unleased
 from runner.runs.job import Job, Judgement
 from runner.runs.keep import Keep
+from runner.runs.purse import Purse
 from runner.runs.sandbox.protocol import Box, Sandbox
 from runner.runs.snapshots import read_snapshot
 from runner.runs.watch import Watch
@@ -35,7 +36,6 @@ from runner.runs.watch import Watch
 OPEN_DEADLINE_S = 60.0
 GATEWAY_DEADLINE_S = 10.0
 DESCRIBE_DEADLINE_S = 60.0
-SETTLE_DEADLINE_S = 30.0
 SNAPSHOT_BYTES = 512 << 20
 LOG_TAIL_CHARS = 4000
 
@@ -50,6 +50,7 @@ class Attempt:
         keep: what is left of it on disk.
         turn: held while steps are taken. A run that has to wait for it does so in an open box that
             has been proved.
+        purse: where its ceiling is leased before anything of it is started.
     """
 
     def __init__(
@@ -60,8 +61,10 @@ class Attempt:
         watch: Watch,
         keep: Keep,
         turn: AbstractContextManager[object] | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self.job = job
+        self._purse = Purse() if purse is None else purse
         self._turn = nullcontext() if turn is None else turn
         self._waited_s = 0.0
         self._sandbox = sandbox
@@ -69,8 +72,7 @@ class Attempt:
         self._keep = keep
         self._box: Box | None = None
         self._cancelled = threading.Event()
-        self._gateway_ended: Ending | None = None
-        self._calls: list[Call] = []
+        self._account = Account(lambda call: watch.call(job.spec.id, call))
         self._steps: list[StepRecord] = []
         self._snapshots: list[SnapshotRecord] = []
         self._escapes: tuple[Escape, ...] = ()
@@ -83,8 +85,15 @@ class Attempt:
     def cancel(self) -> None:
         """Stop the run where it is; its containers are removed."""
         self._cancelled.set()
+        self._purse.wake()
         if self._box is not None:
+            self._account.stop(self._box)
             self._box.close()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What was recorded of the run's calls."""
+        return tuple(self._account.entries)
 
     def run(self) -> RunRecord:
         """Execute the job.
@@ -97,7 +106,7 @@ class Attempt:
         self._watch.started(spec)
         judgement = Judgement((), (), interrupted())
         try:
-            ending = self._in_the_box()
+            ending = self._leased() or calls.ending(self._account.calls)
             if ending is None:
                 stores = {snapshot.step: snapshot.store for snapshot in self._snapshots}
                 judgement = self.job.judge(stores)
@@ -114,14 +123,19 @@ class Attempt:
             snapshots=tuple(self._snapshots),
             checks=judgement.checks,
             observations=judgement.observations,
-            calls=tuple(self._calls),
-            cost_usd=sum((call.cost_usd for call in self._calls), Decimal(0)),
+            calls=tuple(self._account.calls),
+            usage=calls.by_purpose(self._account.calls),
+            cost_usd=self._account.cost_usd,
             escapes=self._escapes,
             limits=self._limits,
             encoder=self._describe.get("encoder"),
             system=self._describe,
             gateway=self.job.gateway_record,
-            warnings=tuple(self._warnings),
+            warnings=(
+                *self._warnings,
+                *calls.warnings(self._account.calls),
+                *self._account.warnings,
+            ),
             log_tail="" if finished else self._log[-LOG_TAIL_CHARS:],
         )
         try:
@@ -134,6 +148,21 @@ class Attempt:
 
     # ------------------------------------------------------------ inside the sandbox
 
+    def _leased(self) -> Ending | None:
+        """The run, within the ceiling it leases; an ending where it cannot."""
+        ceiling, asked = self.job.spec.max_usd, time.monotonic()
+        leased = self._purse.lease(ceiling, self._cancelled)
+        self._waited_s += time.monotonic() - asked
+        if not leased:
+            return interrupted() if self._cancelled.is_set() else unleased(self._purse, ceiling)
+        try:
+            return self._in_the_box()
+        finally:
+            spent = self._account.cost_usd
+            # Where the ledger is not whole, all that was leased may be gone.
+            known = self._account.settled or not self._account.ready
+            self._purse.settle(ceiling, spent if known else max(spent, ceiling or spent))
+
     def _in_the_box(self) -> Ending | None:
         """Everything that needs the sandbox; an ending, or none when the stores may be judged."""
         if self._cancelled.is_set():
@@ -143,26 +172,27 @@ class Attempt:
             self.job.system,
             self.job.gateway,
             deadline_s=OPEN_DEADLINE_S,
-            on_event=self._on_event,
+            on_event=self._account.on_event,
             on_opening=self._opening,
         ) as box:
             try:
                 self._prove(box)
                 asked = time.monotonic()
                 with self._turn:
-                    self._waited_s = time.monotonic() - asked
+                    self._waited_s += time.monotonic() - asked
                     for step in self.job.steps:
                         self._step(box, step)
-                    self._money(box, after="the last step")
+                    self._account.check(box, self.job.spec.max_usd, after="the last step")
             except Exception as error:
                 # What is in flight is paid for: the ledger is settled on every path out.
                 ending = self._why(error)
-                self._settle(box, must=False)
-                return self._gateway_ended or ending
+                with suppress(BenchError):
+                    self._account.settle(box)
+                return self._account.ended or ending
             finally:
                 self._log = box.system.tail()
-            self._settle(box, must=True)
-        return self._gateway_ended
+            self._account.settle(box)
+        return self._account.ended
 
     def _opening(self, box: Box) -> None:
         self._box = box
@@ -174,7 +204,7 @@ class Attempt:
         with ThreadPoolExecutor(max_workers=2) as pool:
             limits = pool.submit(box.limits)
             escapes = pool.submit(box.escapes)
-            box.gateway.wait_for("ready", deadline_s=GATEWAY_DEADLINE_S)
+            self._account.wait(box)
             reply = box.system.request("describe", {}, deadline_s=DESCRIBE_DEADLINE_S)
             self._escapes, self._limits = escapes.result(), limits.result()
         encoder = reply.result.get("encoder")
@@ -205,7 +235,8 @@ class Attempt:
         offset = self._offset_s = self.job.clock.offset(step.day, now=now, not_before=shows)
         box.gateway.request("clock", {"offset_s": offset}, deadline_s=GATEWAY_DEADLINE_S)
         box.gateway.request("step", {"name": step.name}, deadline_s=GATEWAY_DEADLINE_S)
-        self._money(box, after=self._steps[-1].name if self._steps else "the start")
+        last = self._steps[-1].name if self._steps else "the start"
+        self._account.check(box, self.job.spec.max_usd, after=last)
         began = time.monotonic()
         result: dict[str, Any] = {}
         saw: datetime | None = None
@@ -266,55 +297,19 @@ class Attempt:
         )
         return snapshot.sha256
 
-    def _money(self, box: Box, *, after: str) -> None:
-        """The published check: has measured spend reached the ceiling?"""
-        ceiling = self.job.spec.max_usd
-        totals = box.gateway.request("totals", {}, deadline_s=GATEWAY_DEADLINE_S).result
-        if self._gateway_ended is not None:
-            raise Ended(self._gateway_ended)
-        settled = Decimal(str(totals["settled_usd"]))
-        if ceiling is not None and settled >= ceiling:
-            raise Ended(
-                Ending(
-                    outcome=Outcome.INCOMPLETE,
-                    kind="ceiling",
-                    detail=f"US${settled} were spent after {after}; the ceiling is US${ceiling}.",
-                )
-            )
-
-    def _settle(self, box: Box, *, must: bool) -> None:
-        """Close the gateway: nothing more is admitted, what is in flight is settled."""
-        try:
-            totals = box.gateway.request("close", {}, deadline_s=SETTLE_DEADLINE_S).result
-        except BenchError:
-            if must:
-                raise
-            return
-        if int(totals["calls"]) != len(self._calls):
-            raise Ended(
-                Ending(
-                    outcome=Outcome.ERRORED,
-                    kind="ledger",
-                    detail=f"The ledger has {totals['calls']} lines, {len(self._calls)} were seen.",
-                )
-            )
-
-    # ------------------------------------------------------------ what comes from outside
-
-    def _on_event(self, event: Mapping[str, Any]) -> None:
-        if event.get("event") == "call":
-            call = Call.model_validate(event["call"])
-            self._calls.append(call)
-            self._watch.call(self.job.spec.id, call)
-        elif event.get("event") == "ended":
-            self._gateway_ended = self._gateway_ended or Ending.model_validate(event["ending"])
-
     def _why(self, error: Exception) -> Ending:
         """The ending an error stands for: a stop or the gateway's word goes before its symptom."""
         if self._cancelled.is_set():
             return interrupted()
-        if self._gateway_ended is not None:
-            return self._gateway_ended
+        if self._account.ended is not None:
+            return self._account.ended
+        if isinstance(error, DriverError) and error.kind == "provider":
+            left = calls.unresolved(self._account.calls)
+            return Ending(
+                outcome=Outcome.ERRORED,
+                kind="provider",
+                detail=f"{error.message}. {calls.listed(left)}" if left else error.message,
+            )
         if isinstance(error, DriverError) and error.kind == "gateway_refused":
             return Ending(
                 outcome=Outcome.INVALID,
