@@ -14,20 +14,16 @@ import sys
 from pathlib import Path
 
 from runner.gateway.arms import Arm
-from runner.gateway.arms.live import LiveArm
-from runner.gateway.arms.record import RecordArm
-from runner.gateway.arms.replay import ReplayArm
-from runner.gateway.arms.scripted import ScriptedArm
+from runner.gateway.arms.choice import arm_of
 from runner.gateway.batches import Batches
 from runner.gateway.cassette import Entry
 from runner.gateway.config import GatewayConfig
 from runner.gateway.control import Control
 from runner.gateway.door import Door
-from runner.gateway.egress import Egress, EgressRefused
+from runner.gateway.egress import EgressRefused
 from runner.gateway.ledger import Ledger
 from runner.gateway.lines import Input, Output
 from runner.gateway.server import listening
-from runner.gateway.tables import Tables
 from runner.gateway.wire import Wire, load_wire
 from runner.model import Ending
 
@@ -41,13 +37,17 @@ def main() -> int:
     """Run until the end; returns the exit code."""
     options = _options()
     source, output = Input(sys.stdin.fileno()), Output(sys.stdout.fileno())
+
+    def hand_out(entry: Entry) -> None:
+        output.say({"event": "recorded", "entry": entry.model_dump(mode="json")})
+
     try:
         line = source.read_line()
         if line is None:
             return 0
         config = GatewayConfig.model_validate_json(line)
         wire = load_wire(config.wire)
-        arm = _arm(config, wire, output)
+        arm = arm_of(config, wire, hand_out)
     except (ValueError, EgressRefused) as problem:
         output.say({"event": "failed", "error": {"type": "bad_config", "message": str(problem)}})
         output.close(LAST_WORDS_S[True])
@@ -91,22 +91,6 @@ async def _serve(
     await ledger.close()
     await arm.close()
     return told
-
-
-def _arm(config: GatewayConfig, wire: Wire, output: Output) -> Arm:
-    if config.arm == "scripted":
-        tables = ((table.name, table.content) for table in config.tables)
-        return ScriptedArm(Tables.load(tables, config.names), wire)
-    if config.arm == "replay":
-        return ReplayArm(config.cassette)
-    live = LiveArm(config, Egress(config.way_out))
-    if config.arm == "live":
-        return live
-
-    def hand_out(entry: Entry) -> None:
-        output.say({"event": "recorded", "entry": entry.model_dump(mode="json")})
-
-    return RecordArm(live, hand_out)
 
 
 def _options() -> argparse.Namespace:

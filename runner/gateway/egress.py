@@ -23,6 +23,7 @@ from yarl import URL
 from runner.gateway.config import WayOut
 
 _HOST = re.compile(r"(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+_ODD = re.compile(r"[\\%\s\x00-\x1f]")
 _PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 MOST_CONNECTIONS = 0
@@ -60,7 +61,7 @@ class Endpoint:
             raise wrong from problem
         host = parts.hostname or ""
         plain = parts.username is None and parts.password is None and not parts.query
-        if not plain or parts.fragment or parts.scheme not in _PORTS or "\\" in url or "%" in url:
+        if not plain or parts.fragment or parts.scheme not in _PORTS or _ODD.search(url):
             raise wrong
         if not (_HOST.fullmatch(host) or _address(host)):
             raise wrong
@@ -94,14 +95,21 @@ class Egress:
         self.openai = Endpoint.parse(way_out.openai) if way_out.openai else None
         private = {_plain(host) for host in way_out.allow_private}
         endpoints = [endpoint for endpoint in (self.anthropic, self.openai) if endpoint]
-        self._proxy = URL(way_out.proxy.get_secret_value()) if way_out.proxy else None
-        if self._proxy is not None:
-            proxy = Endpoint.parse(str(self._proxy.with_user(None)))
+        self._proxy: URL | None = None
+        self._proxy_headers: dict[str, str] = {}
+        if way_out.proxy:
+            # Apart, as an address is shown in errors.
+            whole = URL(way_out.proxy.get_secret_value())
+            self._proxy = whole.with_user(None)
+            if whole.user is not None:
+                login = aiohttp.encode_basic_auth(whole.user, whole.password or "")
+                self._proxy_headers["proxy-authorization"] = login
+            proxy = Endpoint.parse(str(self._proxy))
             # A proxy of one's own network is nowhere but there; who names it has allowed it. The
             # endpoint's name is then its affair.
             private.add(proxy.host)
             endpoints = [proxy]
-        self._guard = _Guard({(at.host, at.port) for at in endpoints}, private, lookup)
+        self.guard = _Guard({(at.host, at.port) for at in endpoints}, private, lookup)
         self._allowed = {
             (at.scheme, at.host, at.port) for at in (self.anthropic, self.openai) if at is not None
         }
@@ -132,6 +140,7 @@ class Egress:
             data=body,
             allow_redirects=False,
             proxy=self._proxy,
+            proxy_headers=self._proxy_headers,
         )
 
     async def close(self) -> None:
@@ -143,8 +152,8 @@ class Egress:
         if self._opened is None:  # it can be made only where the loop runs
             self._opened = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    resolver=self._guard,
-                    socket_factory=self._guard.socket,
+                    resolver=self.guard,
+                    socket_factory=self.guard.socket,
                     ssl=self._tls,
                     limit=MOST_CONNECTIONS,
                 ),

@@ -13,16 +13,17 @@ from typing import Any
 import aiohttp
 
 from runner.gateway.arms import Arm
-from runner.gateway.arms.scripted import ScriptedArm
+from runner.gateway.arms.choice import arm_of
 from runner.gateway.batches import Batches
-from runner.gateway.config import GatewayConfig, TableSource
+from runner.gateway.cassette import Entry
+from runner.gateway.config import GatewayConfig, TableSource, WayOut
 from runner.gateway.door import Door
 from runner.gateway.ledger import Ledger
 from runner.gateway.server import listening
-from runner.gateway.tables import Tables
 from runner.model import Call, Ending
 from runner.prices import load_prices
 from tests.gateway._wire import PlainWire
+from tests.standin.upstream import Upstream, serve
 
 MODEL = "claude-sonnet-5-5"
 OTHER = "claude-opus-5"
@@ -142,9 +143,9 @@ class Opened:
             self.path, lambda line: self.followed.append(Call.model_validate_json(line))
         )
         wire = PlainWire()
+        self.recorded: list[Entry] = []
         if arm is None:
-            tables = ((source.name, source.content) for source in settings.tables)
-            arm = ScriptedArm(Tables.load(tables, settings.names), wire)
+            arm = arm_of(settings, wire, self.recorded.append)
         self.arm = arm
         self.door = Door(settings, wire, arm, self.ledger, self.endings.append)
         self.batches = Batches(self.door, arm.batches)
@@ -174,9 +175,11 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(folder: Path, arm: Arm | None = None, **changed: Any) -> AsyncIterator[Opened]:
+async def opened(
+    folder: Path, answering: Arm | None = None, **changed: Any
+) -> AsyncIterator[Opened]:
     """A door without its socket."""
-    it = Opened(folder, config(**changed), arm)
+    it = Opened(folder, config(**changed), answering)
     try:
         yield it
     finally:
@@ -199,3 +202,28 @@ async def settle_down(turns: int = 20) -> None:
     """Let every task that can run do so."""
     for _ in range(turns):
         await asyncio.sleep(0)
+
+
+KEY = "sk-ant-canary-0123456789"
+
+
+@asynccontextmanager
+async def live(
+    folder: Path, upstream: Upstream, arm: str = "live", **changed: Any
+) -> AsyncIterator[tuple[Opened, aiohttp.ClientSession]]:
+    """A door whose model is the stand-in, on its socket, and a client to it."""
+    running = await serve(upstream)
+    try:
+        way_out = {
+            "anthropic": running.url(),
+            "openai": f"{running.url()}/v1",
+            "allow_private": ("127.0.0.1",),
+            **changed.pop("way_out", {}),
+        }
+        async with served(
+            folder,
+            **{"arm": arm, "key": KEY, "tables": (), "way_out": WayOut(**way_out), **changed},
+        ) as pair:
+            yield pair
+    finally:
+        await running.close()

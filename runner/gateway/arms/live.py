@@ -224,6 +224,7 @@ def _failed(problem: Exception) -> ProviderFailed:
     told = f"the provider was not reached: {_named(problem)}"
     match problem:
         case aiohttp.ClientHttpProxyError():
+            told = f"the proxy answered {problem.status}"
             return ProviderFailed("proxy", told, billed=False)
         case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
             return ProviderFailed("connect", told, billed=False)
