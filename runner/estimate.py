@@ -1,24 +1,26 @@
 """What a protocol will cost, before anything is asked: measured usage at list prices.
 
-The usage is that of the published runs, so an estimate is as good as the likeness of the run to
-them; it says what it was made from. For the published protocols it comes to the page's figures,
-which are these to the nearest five cents.
+The usage is that of runs on this machine where they were saved, else that of the published runs.
+An estimate is as good as the likeness of the run to them; it says what it was made from. For the
+published protocols it comes to the page's figures, which are these to the nearest five cents.
+
+Where the system was never measured on the case and model there is an upper bound as well: twice
+the most that any measured system took on any model, with nothing read from a cache.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
+from runner import profiles
 from runner.errors import UsageError
 from runner.model import Usage
-from runner.paths import fixtures
 from runner.prices import ModelPrice, PriceList, load_prices
+from runner.profiles import Measured, Profile
+
+MARGIN = 2
+"""How much more than any measured system one that was never measured is taken to need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class KindEstimate:
     """One run, when it goes as cheaply as the cheapest published one."""
     expected_usd: Decimal
     """One run, at the usage measured."""
+    bound_usd: Decimal | None = None
+    """One run at most, where it was never measured itself; none where it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,14 @@ class Estimate:
         return sum((kind.runs * kind.expected_usd for kind in self.kinds), Decimal(0))
 
     @property
+    def bound_usd(self) -> Decimal | None:
+        """All runs at most; none where their usage was measured."""
+        if all(kind.bound_usd is None for kind in self.kinds):
+            return None
+        each = ((kind.runs, kind.bound_usd or kind.expected_usd) for kind in self.kinds)
+        return sum((runs * usd for runs, usd in each), Decimal(0))
+
+    @property
     def calls(self) -> int:
         """Model calls of all runs."""
         return sum(kind.runs * kind.calls for kind in self.kinds)
@@ -82,6 +94,7 @@ def estimate(
     given: Mapping[str, ModelPrice] | None = None,
     prices: PriceList | None = None,
     usage_file: Path | None = None,
+    own_file: Path | None = None,
 ) -> Estimate:
     """Estimate a protocol.
 
@@ -94,6 +107,7 @@ def estimate(
         given: the user's own prices, by model, before those of the list.
         prices: the list; the bench's own when none.
         usage_file: measured usage; the published runs' when none.
+        own_file: profiles of this machine's runs, which go first where they cover the protocol.
 
     Raises:
         UnpricedModel: when a model has no price.
@@ -103,8 +117,13 @@ def estimate(
     listed = (prices or load_prices()).priced_at(given or {})
     for asked in (model, *pins.values()):
         listed.resolve(asked)
-    measured = _load(usage_file or fixtures() / "usage.toml")
-    job = _Job(case, model, pins, listed, measured)
+    measured = profiles.shipped(usage_file)
+    own = profiles.own(own_file, system) if own_file is not None else None
+    name = listed.name_of(model)
+    wanted = {(case, name, kind) for kind, count in runs.items() if count}
+    if own is not None and wanted <= {row.key for row in own.profile}:
+        measured = own
+    job = _Job(case, model, pins, listed, measured, system)
     kinds = tuple(job.kind(kind, count) for kind, count in runs.items() if count)
     return Estimate(
         case=case,
@@ -119,46 +138,14 @@ def estimate(
     )
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Purpose(Usage):
-    calls: int = Field(ge=0)
-
-    def tokens(self) -> Usage:
-        return Usage(**self.model_dump(exclude={"calls"}))
-
-
-class _Range(_Strict):
-    low: Decimal = Field(gt=0)
-    high: Decimal = Field(gt=0)
-
-
-class _Profile(_Strict):
-    case: str
-    model: str
-    kind: str
-    run_usd: _Range
-    purposes: dict[str, _Purpose]
-
-
-class _Measured(_Strict):
-    schema_: Literal[1] = Field(alias="schema")
-    system: str
-    read: date
-    source: str
-    same_work: dict[str, str] = Field(default_factory=dict)
-    profile: tuple[_Profile, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class _Job:
     case: str
     model: str
     pins: Mapping[str, str]
     prices: PriceList
-    measured: _Measured
+    measured: Measured
+    system: str
 
     def kind(self, kind: str, runs: int) -> KindEstimate:
         own = self.profile(self.model, kind)
@@ -174,9 +161,29 @@ class _Job:
             runs=runs,
             calls=calls,
             usage=usage,
-            low_usd=round(cost * own.run_usd.low / own.run_usd.high, 6),
+            low_usd=round(cost * own.run_usd.low / own.run_usd.high, 6) if cost else cost,
             expected_usd=cost,
+            bound_usd=None if self.measured_itself(kind) else self.bound(kind),
         )
+
+    def measured_itself(self, kind: str) -> bool:
+        """Whether this very system was measured, on every model of the protocol."""
+        rows = {row.key for row in self.measured.profile}
+        names = {self.prices.name_of(model) for model in (self.model, *self.pins.values())}
+        return self.system == self.measured.system and all(
+            (self.case, name, kind) in rows for name in names
+        )
+
+    def bound(self, kind: str) -> Decimal:
+        """US dollars of one run at most."""
+        rows = [row for row in self.measured.profile if (row.case, row.kind) == (self.case, kind)]
+        prices = [self.prices.resolve(model) for model in (self.model, *self.pins.values())]
+        most = max(
+            sum((price.cost(_uncached(one.tokens())) for one in row.purposes.values()), Decimal(0))
+            for row in rows
+            for price in prices
+        )
+        return MARGIN * most
 
     def model_of(self, purpose: str, kind: str) -> str:
         """The model of a measured purpose. Where several purposes of the system share its work
@@ -188,7 +195,7 @@ class _Job:
         tokens = self.profile(self.model, kind).purposes[purpose].tokens()
         return max(sorted(models), key=lambda name: self.prices.resolve(name).cost(tokens))
 
-    def profile(self, model: str, kind: str) -> _Profile:
+    def profile(self, model: str, kind: str) -> Profile:
         """What was measured on ``model``, or on the model most like it by name."""
         rows = [row for row in self.measured.profile if (row.case, row.kind) == (self.case, kind)]
         if not rows:
@@ -197,12 +204,19 @@ class _Job:
             )
         return max(rows, key=lambda row: self._likeness(row, model))
 
-    def _likeness(self, row: _Profile, model: str) -> tuple[int, Decimal, str]:
+    def _likeness(self, row: Profile, model: str) -> tuple[int, Decimal, str]:
         name = self.prices.name_of(model) or model
         shared = len(set(row.model.split("-")) & set(name.split("-")))
         price = self.prices.resolve(model)
         cost = sum((price.cost(purpose.tokens()) for purpose in row.purposes.values()), Decimal(0))
         return (1000 if row.model == name else shared, cost, row.model)
+
+
+def _uncached(tokens: Usage) -> Usage:
+    """The same tokens, with all that was read from a cache written to it instead."""
+    return tokens.model_copy(
+        update={"cache_write_5m": tokens.cache_write_5m + tokens.cache_read, "cache_read": 0}
+    )
 
 
 def _notes(job: _Job, system: str) -> list[str]:
@@ -224,11 +238,3 @@ def _notes(job: _Job, system: str) -> list[str]:
         if measured.same_work.get(purpose, purpose) not in purposes
     ]
     return notes
-
-
-def _load(path: Path) -> _Measured:
-    try:
-        text = path.read_text("utf-8")
-        return _Measured.model_validate(tomllib.loads(text, parse_float=Decimal))
-    except (OSError, tomllib.TOMLDecodeError, ValidationError) as problem:
-        raise UsageError(f"The usage file {path} cannot be used: {problem}") from problem

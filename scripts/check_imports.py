@@ -28,6 +28,7 @@ LAYERS = (
         "paths",
         "plain",
         "prices",
+        "profiles",
         "stats",
     ),
 )

@@ -45,5 +45,11 @@ def print_estimate(estimate: Estimate, console: Console) -> None:
     console.print(table)
     low, expected = dollars(estimate.low_usd), dollars(estimate.expected_usd)
     console.print(Text(f"all runs: about US${expected}, US${low} when it goes cheaply"))
+    if estimate.bound_usd is not None:
+        console.print(
+            Text(
+                f"upper bound: US${dollars(estimate.bound_usd)}. This system was never measured on"
+                " this case and model: it is twice the most that any other took, uncached."
+            )
+        )
     console.print(Text(estimate.source), *(Text(note) for note in estimate.notes), sep="\n")
-    console.print(Text("No call was made."))

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,22 +10,40 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from runner.commands._ask import confirm
 from runner.commands._exit import code_of
-from runner.commands._options import FormatOption, Output, pairs
+from runner.commands._live import (
+    AllowMedia,
+    AllowPrivate,
+    AllowTool,
+    AnthropicUrl,
+    Authority,
+    KeyAsOption,
+    KeyFile,
+    Live,
+    OpenaiUrl,
+    Proxy,
+)
+from runner.commands._money import most_usd, run_ceiling
+from runner.commands._options import FormatOption, Output, PriceOption, pairs, price_list, usd
+from runner.commands._paths import beside, cassette_files
 from runner.commands._progress import Progress
 from runner.commands._show import print_estimate, print_report
+from runner.commands._sitting import Sitting
 from runner.errors import UsageError
 from runner.estimate import Estimate, estimate
 from runner.faults import load_fault
-from runner.prices import PriceList, load_prices
-from runner.reports import files
-from runner.reports.produce import Expected, new_name, produce
-from runner.reports.rescore import verify
-from runner.reports.schema import Report
+from runner.prices import PriceList
+from runner.profiles import measure
+from runner.profiles import save as save_profiles
+from runner.profiles import usual_file as usual_profiles
+from runner.reports.produce import new_name
+from runner.reports.recording import check_tape, open_tape
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
 from runner.runs.place import place
-from runner.runs.plan import Protocol, check, tables
+from runner.runs.plan import Protocol, check, check_key, tables
+from runner.runs.provider import Provider
 from runner.suites.trip_vs_move import Case, load_case
 from runner.systems.catalog import load as load_system
 
@@ -38,6 +55,8 @@ class Arm(StrEnum):
 
     SCRIPTED = "scripted"
     LIVE = "live"
+    RECORD = "record"
+    REPLAY = "replay"
 
 
 class Ceiling(StrEnum):
@@ -54,7 +73,10 @@ def trip_vs_move(
     system: Annotated[str, typer.Option(help="What is measured; see `bench systems`.")] = "engine",
     arm: Annotated[
         Arm,
-        typer.Option(help="Who answers model calls: a table (free, air-gapped) or the provider."),
+        typer.Option(
+            help="Who answers model calls: a table, the provider, the provider with a cassette that"
+            " is written, or such a cassette (no network, free)."
+        ),
     ] = Arm.LIVE,
     model: Annotated[str, typer.Option(help="The one model every purpose runs on.")] = MODEL,
     pin: Annotated[
@@ -90,11 +112,38 @@ def trip_vs_move(
     max_usd: Annotated[
         float | None, typer.Option(help="Ceiling of one run in US$; never passed.")
     ] = None,
+    max_usd_total: Annotated[
+        float | None,
+        typer.Option(
+            help="Ceiling of all runs together; each leases --max-usd, or an equal share, of it."
+        ),
+    ] = None,
     ceiling: Annotated[
         Ceiling, typer.Option(help="measured: looked at only between steps, as published.")
     ] = Ceiling.RESERVED,
     step_deadline: Annotated[float, typer.Option(min=1, help="Seconds a step may take.")] = 600.0,
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time.")] = 2,
+    cassette: Annotated[
+        Path | None,
+        typer.Option(help="The recording: written by --arm record, read by --arm replay."),
+    ] = None,
+    price: PriceOption = None,
+    key_file: KeyFile = None,
+    key_as: KeyAsOption = None,
+    anthropic_url: AnthropicUrl = None,
+    openai_url: OpenaiUrl = None,
+    proxy: Proxy = None,
+    ca: Authority = None,
+    allow_private: AllowPrivate = None,
+    allow_tool: AllowTool = None,
+    allow_media: AllowMedia = None,
+    profiles: Annotated[
+        Path | None, typer.Option(help="Where measured usage is kept and looked for.")
+    ] = None,
+    save_profile: Annotated[
+        bool,
+        typer.Option("--save-profile", help="Keep what these runs took, for the next estimate."),
+    ] = False,
     estimate_only: Annotated[
         bool, typer.Option("--estimate", help="Print what it would cost, and stop.")
     ] = False,
@@ -127,83 +176,88 @@ def trip_vs_move(
         raise UsageError("--variant and --all-variants exclude each other.")
     if fault is not None and arm is not Arm.SCRIPTED:
         raise UsageError("--fault needs --arm scripted: only a table can be made wrong.")
+    if save_profile and arm not in (Arm.LIVE, Arm.RECORD):
+        raise UsageError("--save-profile needs a live run: a table's usage measures no model.")
+    live = Live(
+        key_file=key_file,
+        key_as=key_as,
+        anthropic_url=anthropic_url,
+        openai_url=openai_url,
+        proxy=proxy,
+        ca=ca,
+        allow_private=allow_private,
+        allow_tool=allow_tool,
+        allow_media=allow_media,
+    )
     first = load_case(case, variant)
     cases = (
         [first, *(load_case(case, name) for name in first.variants)] if all_variants else [first]
     )
-    prices = load_prices()
-    measured = load_system(system)
+    runs = {"move": move_runs, "trip-alone": trip_alone_runs}
+    prices, measured = price_list(price or ()), load_system(system)
+    total = usd(max_usd_total)
+    each = run_ceiling(usd(max_usd), total, ceiling.value, len(cases) * sum(runs.values()))
+    cassettes = cassette_files(cassette, arm.value, cases)
+    provider = Provider() if estimate_only else live.provider(arm.value)
     protocols = [
         Protocol(
             case=one,
             system=measured,
             arm=arm.value,
             model=model,
-            runs={"move": move_runs, "trip-alone": trip_alone_runs},
+            runs=runs,
             clock=Clock.parse(clock, published=one.published_day),
             pins=pairs(pin or (), "--pin"),
             options={"same_slot_admits": same_slot_admits},
             checks_version=_version(one, checks_version),
-            max_usd=Decimal(str(max_usd)) if max_usd is not None else None,
+            max_usd=each,
             ceiling=ceiling.value,
             step_deadline_s=step_deadline,
             fault=load_fault(fault) if fault else None,
+            provider=provider,
+            tape=open_tape(tape) if arm is Arm.REPLAY and tape else None,
         )
-        for one in cases
+        for one, tape in zip(cases, cassettes, strict=True)
     ]
     for protocol in protocols:
         check(protocol, prices)
     console, errors = Console(), Console(stderr=True)
-    estimates = [_estimate(protocol, prices) for protocol in protocols]
+    profiles = (profiles or usual_profiles()).resolve()
+    estimates = [_estimate(protocol, prices, profiles) for protocol in protocols]
     if estimate_only:
         for one in estimates:
             print_estimate(one, console)
+        console.print(Text("No call was made."))
         return 0
-    if arm is Arm.LIVE:
-        raise UsageError(
-            "The live arm is not part of this version: no provider can be reached through its"
-            " gateway yet.",
-            hint="Use --arm scripted (free, no key), or --estimate for what a live run would cost.",
-        )
     for protocol in protocols:
         tables(protocol)
-    outputs = _outputs(protocols, output)
+        check_key(protocol)
+        if arm is Arm.REPLAY:
+            check_tape(protocol)
+    sitting = Sitting(
+        protocols=protocols,
+        prices=prices,
+        estimates=estimates,
+        outputs=_outputs(protocols, output),
+        cassettes=cassettes,
+        keep=Keep(keep.resolve() if keep else None),
+        max_usd_total=total,
+    )
     if resume and output is None:
         raise UsageError("--resume needs --output: the half-written report to finish.")
-    halves = [_half(path) if resume else None for path in outputs]
-    for path in outputs:
-        files.prepare(path, resume=resume)
-    kept = Keep(keep.resolve() if keep else None)
-    kept.prepare()
-    reports: list[Report] = []
+    sitting.prepare(resume=resume)
+    if protocols[0].paid:
+        confirm(estimates, yes=yes, most_usd=most_usd(protocols, total), console=errors)
     with Progress(errors, quiet=quiet) as progress, place(system, say=progress.note) as here:
-        for protocol, one, path, half in zip(protocols, estimates, outputs, halves, strict=True):
-            reports.append(
-                produce(
-                    protocol,
-                    prices,
-                    here,
-                    output=path,
-                    workers=jobs,
-                    watch=progress,
-                    keep=kept,
-                    expected=Expected(one.expected_usd, one.source),
-                    resume=half,
-                )
-            )
-    for report, path in zip(reports, outputs, strict=True):
+        reports = sitting.run(here, workers=jobs, watch=progress)
+    for report, path in zip(reports, sitting.outputs, strict=True):
         print_report(report, format_, console)
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
+    if save_profile:
+        rows = measure(system, [run for report in reports for run in report.runs], prices.name_of)
+        save_profiles(profiles, system, rows)
+        errors.print(Text(f"Measured usage: {profiles}"), soft_wrap=True)
     return code_of(*reports)
-
-
-def _half(path: Path) -> Report | None:
-    """The half-written report at a path, verified; none where there is none yet."""
-    if not path.exists():
-        return None
-    report = files.load(path)
-    verify(report)
-    return report
 
 
 def _version(case: Case, wanted: int | None) -> int:
@@ -217,7 +271,7 @@ def _version(case: Case, wanted: int | None) -> int:
     return version
 
 
-def _estimate(protocol: Protocol, prices: PriceList) -> Estimate:
+def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate:
     return estimate(
         protocol.case.name,
         protocol.model,
@@ -225,6 +279,7 @@ def _estimate(protocol: Protocol, prices: PriceList) -> Estimate:
         system=protocol.system.name,
         pins=protocol.pins,
         prices=prices,
+        own_file=profiles,
     )
 
 
@@ -233,10 +288,4 @@ def _outputs(protocols: Sequence[Protocol], output: Path | None) -> list[Path]:
     if output is None:
         folder = Path(os.environ.get("BENCH_RESULTS", "results"))
         return [(folder / new_name(protocol)).resolve() for protocol in protocols]
-    if len(protocols) == 1:
-        return [output.resolve()]
-    suffix = output.suffix or ".json"
-    return [
-        output.with_name(f"{output.stem}-{protocol.case.variant or 'published'}{suffix}").resolve()
-        for protocol in protocols
-    ]
+    return beside(output, [protocol.case for protocol in protocols], ".json")

@@ -46,8 +46,8 @@ class Expected:
 
     usd: Decimal
     source: str
-    bound: bool = False
-    """Whether it is an upper bound."""
+    bound_usd: Decimal | None = None
+    """At most, where the usage was never measured."""
 
 
 def blank(
@@ -93,7 +93,7 @@ def blank(
             simulated=not protocol.paid,
             estimate_usd=expected.usd if expected else None,
             estimate_source=expected.source if expected else None,
-            estimate_is_bound=expected.bound if expected else False,
+            estimate_bound_usd=expected.bound_usd if expected else None,
             max_usd_per_run=protocol.max_usd,
             max_usd_total=max_usd_total,
             ceiling=protocol.ceiling,

@@ -62,8 +62,8 @@ class Spend(Noun):
     estimate_usd: Decimal | None = None
     estimate_source: str | None = None
     cost_usd: Decimal = Decimal(0)
-    estimate_is_bound: bool = False
-    """Whether the estimate is an upper bound, as usage was never measured."""
+    estimate_bound_usd: Decimal | None = None
+    """At most, where the system was never measured on this case and model."""
     max_usd_per_run: Decimal | None = None
     max_usd_total: Decimal | None = None
     """For all runs of the command, of which this report may be one of several."""

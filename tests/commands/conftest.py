@@ -35,7 +35,9 @@ def bench(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/no-engine.sock")
     monkeypatch.setenv("BENCH_LEASES", str(tmp_path / "leases"))
-    monkeypatch.delenv("BENCH_RESULTS", raising=False)
+    monkeypatch.setenv("BENCH_STATE", str(tmp_path / "state"))
+    for name in ("BENCH_RESULTS", "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_FILE", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
 
     def go(*args: str | Path) -> Done:
         capfd.readouterr()

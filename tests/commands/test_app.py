@@ -66,7 +66,7 @@ def test_without_a_command_it_is_the_main_one(bench: Bench) -> None:
         (["--arm", "scripted", "--fault", "no-such-fault"], "no-such-fault"),
         (["--arm", "scripted", "--fault", "keeps-the-flight"], "cannot occur"),
         (["--arm", "live", "--fault", "keeps-the-flight"], "--fault needs"),
-        (["--arm", "live", "--yes"], "live arm"),
+        (["--arm", "live", "--yes"], "no key"),
         (["--arm", "scripted", "--resume"], "--output"),
         (["kill-matrix", "--only", "no-such-fault"], "no-such-fault"),
         (["rescore", "no-such-file.json"], "cannot be read"),
