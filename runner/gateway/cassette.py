@@ -59,7 +59,9 @@ class Entry(Noun):
     cut: bool = False
     """Whether the reply broke off there."""
     failed: str = ""
-    """Why no reply came, as the ledger has it, such as ``connect``; ``body`` says more."""
+    """Why no reply came, or not all of one, as the ledger has it, such as ``connect``."""
+    detail: str = ""
+    """The same in words."""
     ended: str = ""
     """Of a batch: its last state."""
     results: str = ""

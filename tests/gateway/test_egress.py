@@ -308,7 +308,7 @@ async def test_tls_goes_through_a_proxy_by_its_name(authority: Authority, tmp_pa
             assert said.text == "as you wish"
         dumped = config(arm="live", way_out=way_out).model_dump_json()
     assert heads[0].startswith(f"CONNECT {NAME}:{running.port} HTTP/1.1\r\n".encode())
-    assert b"Proxy-Authorization: Basic" in heads[0]
+    assert b"proxy-authorization: Basic" in heads[0]
     assert KEY.encode() not in b"".join(heads)
     assert upstream.seen[0].headers["x-api-key"] == KEY
     assert "proxy-authorization" not in upstream.seen[0].headers

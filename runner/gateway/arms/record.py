@@ -65,7 +65,7 @@ class _Recording:
         try:
             reply = await self._pending.send(max_tokens)
         except ProviderFailed as failure:
-            entry = _entry(self._asked, failure.status, body=failure.message, failed=failure.kind)
+            entry = _entry(self._asked, failure.status, failed=failure.kind, detail=failure.message)
             failure.written = lambda: self._hand_out(entry)
             raise
         return _taped(reply, self._asked, self._hand_out)
@@ -75,23 +75,25 @@ def _taped(reply: Reply, asked: Asked, hand_out: HandOut) -> Reply:
     """The same reply, which is handed out once its line is written."""
     tape = bytearray()
     source = reply.chunks
-    cut = False
+    broken: dict[str, Any] = {}
 
     async def chunks() -> AsyncIterator[bytes]:
-        nonlocal cut
         try:
             async for chunk in source:
                 tape.extend(chunk)
                 yield chunk
-        except (ProviderFailed, asyncio.CancelledError):
-            cut = True
+        except ProviderFailed as failure:
+            broken.update(cut=True, failed=failure.kind, detail=failure.message)
+            raise
+        except asyncio.CancelledError:
+            broken.update(cut=True, failed="cancelled", detail="the recording ended here")
             raise
 
     def done() -> None:
         body, encoding = written(bytes(tape))
         headers = {name: value for name, value in reply.headers.items() if name in KEPT_HEADERS}
         hand_out(
-            _entry(asked, reply.status, headers=headers, body=body, encoding=encoding, cut=cut)
+            _entry(asked, reply.status, headers=headers, body=body, encoding=encoding, **broken)
         )
 
     reply.chunks = chunks()

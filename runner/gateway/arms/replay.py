@@ -113,9 +113,8 @@ class _Recorded:
 
     async def send(self, max_tokens: int) -> Reply:
         entry = self._entry
-        if entry.failed:
-            billed = entry.failed not in NEVER_SENT
-            raise ProviderFailed(entry.failed, entry.body, status=entry.status, billed=billed)
+        if entry.failed and not entry.cut:
+            raise _failure(entry)
         usage = self.known
         if usage is not None and self._tap is not None and max_tokens < usage.output:
             # The money was not as short when it was recorded: this is how it would have ended.
@@ -151,7 +150,13 @@ async def _chunks(entry: Entry) -> AsyncIterator[bytes]:
     else:
         yield entry.content
     if entry.cut:
-        raise ProviderFailed("cut", "the reply broke off here when it was recorded", billed=True)
+        raise _failure(entry)
+
+
+def _failure(entry: Entry) -> ProviderFailed:
+    billed = entry.failed not in NEVER_SENT
+    status = 504 if entry.failed == "timeout" else 502
+    return ProviderFailed(entry.failed, entry.detail, status=status, billed=billed)
 
 
 class _ReplayedBatches:
