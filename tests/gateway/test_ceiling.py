@@ -197,6 +197,7 @@ async def test_one_who_gives_up_when_just_admitted_frees_the_money() -> None:
     await ceiling.reserve(simple("1"))
 
 
+@settings(deadline=None)
 @given(st.lists(quotes(), max_size=10))
 def test_without_a_ceiling_all_is_reserved_and_nothing_waits(asked: list[Quote]) -> None:
     async def run() -> None:

@@ -185,6 +185,7 @@ async def test_only_known_headers_of_a_provider_reach_the_client(tmp_path: Path)
         }
 
 
+@pytest.mark.slow
 async def test_ten_megabytes_pass(tmp_path: Path) -> None:
     upstream = Upstream(How(text="x" * 10_000_000))
     async with live(tmp_path, upstream) as (it, client):
