@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any, Literal
 
 import orjson
@@ -11,13 +11,12 @@ from pydantic import JsonValue
 
 from runner.errors import UsageError
 from runner.faults import Fault
-from runner.gateway.ceiling import LEAST_USEFUL_TOKENS
 from runner.gateway.config import ANTHROPIC, GatewayConfig, TableSource
-from runner.gateway.meter import FRAME_TOKENS
 from runner.model import GatewayRecord, RunSpec, Store
 from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.clock import Clock
+from runner.runs.first_call import first_call_usd
 from runner.runs.job import Job, Judgement
 from runner.runs.provider import CALLS_A_PROVIDER, Provider, Tape
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
@@ -109,9 +108,13 @@ def check(protocol: Protocol, prices: PriceList) -> None:
             f"The fault {protocol.fault.name} cannot occur in the case {protocol.case.name}.",
             hint=f"It occurs in: {', '.join(protocol.fault.cases)}.",
         )
-    for model in {protocol.model, *protocol.pins.values()}:
+    models = {protocol.model, *protocol.pins.values()}
+    for model in models:
         prices.resolve(model)
-    least = least_usd(protocol, prices)
+    least = min(
+        first_call_usd(protocol.system.name, protocol.case.notes[0], model, prices)
+        for model in models
+    )
     if ceiling is not None and protocol.ceiling == "reserved" and ceiling < least:
         raise UsageError(
             f"The ceiling of US${ceiling} is below what the first call of a run sets aside:"
@@ -133,24 +136,6 @@ def check_key(protocol: Protocol) -> None:
             f"--arm {protocol.arm} calls a provider, and there is no key.",
             hint="Set ANTHROPIC_API_KEY, or give --key-file. --arm scripted needs none.",
         )
-
-
-def least_usd(protocol: Protocol, prices: PriceList) -> Decimal:
-    """US dollars that the first call of a run sets aside at least, rounded up to a hundredth of a
-    cent: its note, what is known to go with it, and the shortest useful answer."""
-    note = len(protocol.case.notes[0].text.encode())
-    price = min(
-        (prices.resolve(model) for model in {protocol.model, *protocol.pins.values()}),
-        key=lambda one: one.input,
-    )
-    size = note + FRAME_TOKENS + PROMPT_BYTES.get(protocol.system.name, 0)
-    usd = (price.input * size + price.output * LEAST_USEFUL_TOKENS).scaleb(-6)
-    return usd.quantize(Decimal("0.0001"), rounding=ROUND_CEILING)
-
-
-PROMPT_BYTES = {"engine": 4600}
-"""What a system's first call holds beside its note, in bytes, where it is known: no more than
-that, so that nothing is refused that would work."""
 
 
 def specs(protocol: Protocol) -> tuple[RunSpec, ...]:
