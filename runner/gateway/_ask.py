@@ -47,6 +47,8 @@ class Ask:
     tap: Tap | None = None
     waiting: bool = True
     """Whether it waits for its turn: until then it can be given up at no cost."""
+    decided: bool = False
+    """Whether its outcome is known, and only its line is still to be written."""
     billed: bool = True
     """Whether the provider may have taken the call."""
     silent: bool = False

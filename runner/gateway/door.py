@@ -71,7 +71,7 @@ class Door:
         self._closed = False
         self._asked = 0
         self._failed: Counter[str] = Counter()
-        self._calls: set[asyncio.Task[None]] = set()
+        self._calls: dict[asyncio.Task[None], Ask] = {}
         self.allowed = Allowed(
             tools=frozenset(config.allow_tools),
             media=frozenset(config.allow_media),
@@ -106,12 +106,12 @@ class Door:
         """
         ask = self.enter(raw, path, query)
         task = asyncio.create_task(self._run(ask, headers, raw, gone))
-        self._calls.add(task)
-        task.add_done_callback(self._calls.discard)
+        self._calls[task] = ask
+        task.add_done_callback(self._calls.pop)
         try:
             return await asyncio.shield(ask.opened)
         except asyncio.CancelledError:
-            if ask.waiting:  # it still waits for its turn, and for nobody
+            if ask.waiting and not ask.decided:  # it still waits for its turn, and for nobody
                 task.cancel()
             raise
 
@@ -174,8 +174,9 @@ class Door:
             asyncio.wait([*self._calls, asyncio.create_task(asyncio.sleep(0))], timeout=patience_s),
             *(close(patience_s) for close in self.closing),
         )
-        for task in self._calls:
-            task.cancel()
+        for task, ask in self._calls.items():
+            if not ask.decided:  # else its line is being written
+                task.cancel()
         if self._calls:
             await asyncio.wait(self._calls, timeout=SETTLING_S)
 
@@ -275,6 +276,7 @@ class Door:
         except Exception as bug:
             self.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(bug)))
             problem, outcome = bug, ("failed", "gateway", repr(bug))
+        ask.decided = True
         try:
             await self.write(ask, *outcome)
         except OSError as unwritten:
