@@ -15,6 +15,8 @@ from runner.runs.watch import Watch
 
 Recorded = Callable[[str, tuple[Entry, ...]], None]
 """Given a run's id and what was recorded of its calls."""
+LOOK_UP_S = 0.5
+"""A signal that comes just before the wait begins does not end it; so no wait is long."""
 STOP_BOUND_S = 8.0
 """How long stopping may take before the bench gives up waiting for its threads."""
 
@@ -62,7 +64,7 @@ def run_all(
 
     try:
         while futures:
-            ready, _ = wait(futures, return_when=FIRST_COMPLETED)
+            ready, _ = wait(futures, timeout=LOOK_UP_S, return_when=FIRST_COMPLETED)
             for future in ready:
                 over(future)
                 del futures[future]
