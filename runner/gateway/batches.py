@@ -21,12 +21,13 @@ from runner.gateway.arms import BatchAsked, Batcher, ProviderFailed, Reply
 from runner.gateway.ceiling import Hold, Quote
 from runner.gateway.door import Door
 from runner.gateway.exchange import failure_of, read_whole
+from runner.gateway.fields import document, listed, malformed
 from runner.gateway.ledger import LedgerError
 from runner.gateway.meter import quote
 from runner.gateway.passage import Passage
 from runner.gateway.pins import price_of
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import BATCHES_PATH, document, listed, malformed, request_of
+from runner.gateway.request import BATCHES_PATH, request_of
 from runner.gateway.taps import BadReply, MessageTap
 from runner.model import Ending, Outcome
 from runner.prices import ModelPrice, same_model

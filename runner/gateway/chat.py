@@ -10,18 +10,10 @@ from typing import Any
 import orjson
 
 from runner.gateway.answer import Answer
+from runner.gateway.fields import count, document, listed, malformed, model_and_stream
+from runner.gateway.reach import NOTHING, Allowed, media_host
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import (
-    NOTHING,
-    Allowed,
-    ModelRequest,
-    count,
-    document,
-    listed,
-    malformed,
-    media_host,
-    model_and_stream,
-)
+from runner.gateway.request import ModelRequest
 from runner.gateway.usage import chat_usage_of
 
 PATH = "/v1/chat/completions"

@@ -23,8 +23,9 @@ from runner.gateway.ledger import Ledger
 from runner.gateway.meter import Meter, quote
 from runner.gateway.passage import Passage
 from runner.gateway.pins import price_of
+from runner.gateway.reach import Allowed
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import Allowed, ModelRequest, read_request
+from runner.gateway.request import ModelRequest, read_request
 from runner.gateway.wire import UNATTRIBUTED, Wire
 from runner.model import Call, Ending, Outcome
 from runner.prices import same_model

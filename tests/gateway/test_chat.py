@@ -13,8 +13,8 @@ import openai
 import pytest
 
 from runner.gateway.chat import UNSAID_MAX_TOKENS, read_chat
+from runner.gateway.reach import Allowed
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import Allowed
 from runner.model import Usage
 from runner.prices import load_prices
 from tests.gateway._setup import KEY, MODEL, Opened, body, live, served

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.gateway.reach import Allowed
 from runner.gateway.refusal import Refusal
 from runner.gateway.request import read_request
 from tests.gateway._setup import body, raw
@@ -130,6 +131,75 @@ def test_what_reaches_outside_or_has_its_own_price_is_refused_by_name(
 def test_a_priced_option_in_a_header_is_refused() -> None:
     assert refused(body(), {"anthropic-beta": "a-1, context-1m-2025-08-07"}).kind == "priced_option"
     read_request({"anthropic-beta": "prompt-caching-2024-07-31"}, raw())
+
+
+SEARCH = body(tools=[{"type": "web_search_20250305", "name": "web_search"}])
+MCP = body(mcp_servers=[{"type": "url", "url": "https://example.org"}])
+COMPACT = body(context_management={"edits": [{"type": "compact_20260112"}]})
+
+
+def image(url: Any) -> dict[str, Any]:
+    return content({"type": "image", "source": {"type": "url", "url": url}})
+
+
+def paper(**source: Any) -> dict[str, Any]:
+    return content({"type": "document", "source": source})
+
+
+NAMED = Allowed(
+    tools=frozenset({"web_search_20250305", "mcp_servers"}), media=frozenset({"example.org"})
+)
+FREE = Allowed(tools=NAMED.tools, media=NAMED.media, unbounded=True)
+
+
+@pytest.mark.parametrize(
+    ("document", "named", "free"),
+    [
+        (SEARCH, "unbounded_input", None),
+        (MCP, "unbounded_input", None),
+        (COMPACT, "unbounded_input", None),
+        (paper(type="url", url="https://example.org/x.pdf"), "unbounded_input", None),
+        (paper(type="base64", data="aaaa"), "unbounded_input", None),
+        (image("https://example.org/x.png"), None, None),
+        (image("https://EXAMPLE.org:443/x.png"), None, None),
+        (image("http://example.org/x.png"), "remote_media", "remote_media"),
+        (image("https://example.org:8443/x.png"), "remote_media", "remote_media"),
+        (image("https://evil-example.org/x.png"), "remote_media", "remote_media"),
+        (image("https://example.org.evil.test/x.png"), "remote_media", "remote_media"),
+        (image("https://example.org@evil.test/x.png"), "remote_media", "remote_media"),
+        (image("https://evil.test\\@example.org/x.png"), "remote_media", "remote_media"),
+        (image("https://[x/x.png"), "remote_media", "remote_media"),
+        (image(3), "remote_media", "remote_media"),
+        (paper(type="file", file_id="f"), "remote_media", "remote_media"),
+        (body(tools=[{"type": "web_search_20990101"}]), "provider_tool", "provider_tool"),
+        (body(container="c"), "provider_tool", "provider_tool"),
+    ],
+)
+def test_what_is_allowed_by_name_passes_unless_it_has_no_bound_and_a_ceiling_must_hold(
+    document: Any, named: str | None, free: str | None
+) -> None:
+    sent = json.dumps(document).encode()
+    for allowed, kind in ((NAMED, named), (FREE, free)):
+        if kind is None:
+            assert read_request({}, sent, allowed=allowed).model
+        else:
+            with pytest.raises(Refusal) as caught:
+                read_request({}, sent, allowed=allowed)
+            assert caught.value.kind == kind
+
+
+def test_what_an_allowed_tool_wrote_may_be_said_again() -> None:
+    said = content({"type": "server_tool_use"}, {"type": "web_search_tool_result"})
+    assert refused(said).kind == "provider_tool"
+    assert read_request({}, json.dumps(said).encode(), allowed=NAMED).model
+
+
+def test_the_body_that_leaves_is_the_one_that_was_read() -> None:
+    twice = raw().replace(b'"max_tokens": 1000', b'"max_tokens": 1, "max_tokens": 1000')
+    request = read_request({}, twice)
+    assert json.loads(request.sent(1000)) == body()
+    assert request.sent(1000).count(b"max_tokens") == 1
+    assert json.loads(request.sent(7)) == body(max_tokens=7)
 
 
 def test_counting_asks_for_no_max_tokens() -> None:
