@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from runner.gateway.cassette import Entry
 from runner.gateway.config import GatewayConfig, TableSource
-from runner.model import Call, CheckResult, Ending, Step, Store
+from runner.model import Call, CheckResult, Ending, Step, Store, Usage
 from runner.paths import fixtures, images, root
 from runner.prices import load_prices
 from runner.runs.clock import Clock
@@ -23,10 +25,24 @@ from runner.systems.particles.reader import FILE, read
 from tests.particles._relay import relay
 
 MODEL = "claude-sonnet-5-5"
+WIRE = "runner.systems.particles.wire:ParticlesWire"
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 PURPOSES = (
-    *("default", "extraction", "semantic_lint", "query_response", "synthesis", "benchmark"),
-    *("benchmark_answer", "abstraction", "verification", "subject_resolution", "use_judge"),
+    *(
+        "default",
+        "extraction",
+        "semantic_lint",
+        "query_response",
+        "synthesis",
+        "benchmark",
+    ),
+    *(
+        "benchmark_answer",
+        "abstraction",
+        "verification",
+        "subject_resolution",
+        "use_judge",
+    ),
 )
 VERB_S = 180.0
 
@@ -49,6 +65,7 @@ class Ran:
     ending: Ending | None = None
     """Of the gateway; none where nothing was amiss."""
     output: dict[str, str] = field(default_factory=dict)
+    recorded: tuple[Entry, ...] = ()
 
     @property
     def final(self) -> Store:
@@ -60,6 +77,19 @@ class Ran:
     def asked(self) -> list[tuple[str, str, str]]:
         return [(call.step, call.purpose, call.prompt_sha256) for call in self.calls]
 
+    def usage(self) -> list[tuple[str, str, Usage, Decimal, str | None, str | None]]:
+        return [
+            (
+                call.step,
+                call.purpose,
+                call.usage,
+                call.cost_usd,
+                call.served_model,
+                call.stop_reason,
+            )
+            for call in self.calls
+        ]
+
 
 def scripted(case: Case, **changed: Any) -> GatewayConfig:
     """A gateway that answers out of the case's own table."""
@@ -68,7 +98,7 @@ def scripted(case: Case, **changed: Any) -> GatewayConfig:
     values: dict[str, Any] = {
         "run": "particles",
         "arm": "scripted",
-        "wire": "runner.systems.particles.wire:ParticlesWire",
+        "wire": WIRE,
         "tables": (TableSource(name=case.script, content=content, sha256=digest),),
         "names": dict(case.names),
         "model": MODEL,
@@ -109,7 +139,7 @@ def run(
                 ran.stores[step.name] = read(made.snapshot(step.name))
         totals = door.ask("totals")
         ran.ending = totals["ending"] and Ending.model_validate(totals["ending"])
-        ran.calls = door.calls()
+        ran.calls, ran.recorded = door.calls(), tuple(door.recorded)
     ran.results = check_all(case, kind, ran.stores)
     return ran
 
@@ -145,6 +175,8 @@ class Box:
             "FAKETIME_TIMESTAMP_FILE": str(clock),
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            # Waits of threads need no mending where that clock is true, and are slow when mended.
+            "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             **env,
         }
         self.start()
@@ -267,7 +299,10 @@ class CommandBox(Box):
     def _config(self) -> dict[str, Any]:
         admits = self.options.get("same_slot_admits", True)
         return {
-            "network": {"egress": "allowlist", "allow": [{"host": "127.0.0.1", "port": self.port}]},
+            "network": {
+                "egress": "allowlist",
+                "allow": [{"host": "127.0.0.1", "port": self.port}],
+            },
             "llm": {
                 **{purpose: {"provider": "anthropic", "model": MODEL} for purpose in PURPOSES},
                 "batch": {"enabled": False},
@@ -316,6 +351,7 @@ class Door:
             stderr=(folder / "gateway.log").open("wb"),
         )
         self._asked = 0
+        self.recorded: list[Entry] = []
         self._send(config.first_line())
         while self._line().get("event") != "ready":
             pass
@@ -324,7 +360,8 @@ class Door:
         self._asked += 1
         self._send(json.dumps({"id": self._asked, "verb": verb, **payload}).encode() + b"\n")
         while "event" in (said := self._line()):
-            pass
+            if said["event"] == "recorded":
+                self.recorded.append(Entry.model_validate(said["entry"]))
         assert said["ok"], said
         result: dict[str, Any] = said["result"]
         return result

@@ -3,8 +3,11 @@
 """
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +26,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in ours]
     if ours:
         config.hook.pytest_deselected(items=ours)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Where a run lies: in memory where there is such a place, as in a system's container. On a
+    busy disk the engine's migrations alone take half a minute.
+    """
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="particles-", dir=memory) as made:
+        yield Path(made)
 
 
 @pytest.fixture(scope="session")

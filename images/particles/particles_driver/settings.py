@@ -56,12 +56,10 @@ class Settings:
     def config(self, door: str) -> dict[str, Any]:
         """The engine's configuration; ``door`` is the one address it may reach."""
         address = urlsplit(door)
+        reachable = [{"host": address.hostname, "port": address.port}] if address.hostname else []
         models = {purpose: self.pins.get(purpose, self.model) for purpose in PURPOSES}
         return {
-            "network": {
-                "egress": "allowlist",
-                "allow": [{"host": address.hostname, "port": address.port}],
-            },
+            "network": {"egress": "allowlist", "allow": reachable},
             "llm": {
                 **{
                     purpose: {"provider": "anthropic", "model": model}
