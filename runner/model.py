@@ -153,7 +153,8 @@ class Call(Noun):
     """Digest of the canonical form of the request."""
     latency_ms: float = 0.0
     source: str | None = None
-    """Where a scripted answer came from: the id of the table's entry."""
+    """Where the answer came from when no live model gave it: the id of a table's entry, or its
+    number in a cassette."""
     first_byte_ms: float | None = None
     """From the call's arrival to the first byte of its answer; none where there was none."""
     retries: int = 0

@@ -7,7 +7,6 @@ batch is cancelled, followed to its end and settled all the same.
 
 import asyncio
 import hashlib
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,10 +16,20 @@ from typing import Any
 import orjson
 
 from runner.gateway._ask import Ask
+from runner.gateway._batch import (
+    ONE,
+    Item,
+    body_of,
+    has_ended,
+    id_of,
+    outcome_of,
+    results_in,
+    rewritten,
+)
 from runner.gateway.arms import BatchAsked, Batcher, ProviderFailed, Reply
 from runner.gateway.ceiling import Hold, Quote
 from runner.gateway.door import Door
-from runner.gateway.exchange import failure_of, read_whole
+from runner.gateway.exchange import failure_of
 from runner.gateway.fields import document, listed, malformed
 from runner.gateway.ledger import LedgerError
 from runner.gateway.meter import quote
@@ -28,9 +37,8 @@ from runner.gateway.passage import Passage
 from runner.gateway.pins import price_of
 from runner.gateway.refusal import Refusal
 from runner.gateway.request import BATCHES_PATH, request_of
-from runner.gateway.taps import BadReply, MessageTap
 from runner.model import Ending, Outcome
-from runner.prices import ModelPrice, same_model
+from runner.prices import same_model
 
 MOST_REQUESTS = 10_000
 MOST_RESULTS_BYTES = 512 << 20
@@ -39,23 +47,11 @@ FIRST_LOOK_S = 0.25
 LAST_LOOK_S = 10.0
 """How rarely at most."""
 
-_ONE = re.compile(r"/v1/messages/batches/(?P<id>[A-Za-z0-9_-]{1,128})(?P<what>/results|/cancel|)")
-
-
-@dataclass(slots=True)
-class _Item:
-    """One call of a batch."""
-
-    ask: Ask
-    price: ModelPrice
-    worst: Decimal
-    long_cache: bool
-
 
 @dataclass(slots=True)
 class _Batch:
     id: str
-    items: dict[str, _Item]
+    items: dict[str, Item]
     hold: Hold
     headers: Mapping[str, str]
     settled: asyncio.Future[None]
@@ -91,7 +87,7 @@ class Batches:
             return None
         if (method, path) == ("POST", BATCHES_PATH):
             return await self._create(self._arm, headers, raw, query)
-        found = _ONE.fullmatch(path)
+        found = ONE.fullmatch(path)
         if found is None:
             return None
         batch = self._batches.get(found["id"])
@@ -105,11 +101,13 @@ class Batches:
             case "GET", "/results":
                 await asyncio.shield(batch.settled)
                 reply = await self._arm.results(batch.id, headers)
-                return Passage(reply.status, reply.headers, await _body(reply, MOST_RESULTS_BYTES))
+                return Passage(
+                    reply.status, reply.headers, await body_of(reply, MOST_RESULTS_BYTES)
+                )
             case "POST", "/cancel":
                 reply = await self._arm.cancel(batch.id, headers)
                 batch.hurry.set()
-                return _rewritten(reply, await _body(reply), headers)
+                return rewritten(reply, await body_of(reply), headers)
             case _:
                 return None
 
@@ -122,7 +120,7 @@ class Batches:
         assert self._arm is not None
         for batch in open_:
             with suppress(ProviderFailed, Refusal):
-                await _body(await self._arm.cancel(batch.id, batch.headers))
+                await body_of(await self._arm.cancel(batch.id, batch.headers))
             batch.hurry.set()
         followers = [batch.follower for batch in open_ if batch.follower is not None]
         await asyncio.wait(followers, timeout=patience_s)
@@ -150,8 +148,8 @@ class Batches:
                 failure = await failure_of(reply)
                 failure.written = reply.written
                 raise failure
-            body = await _body(reply)
-            batch_id = _id_of(body)
+            body = await body_of(reply)
+            batch_id = id_of(body)
         except Refusal as refusal:
             spent = Decimal(0)
             if refusal.ending is not None:
@@ -172,11 +170,11 @@ class Batches:
         batch = _Batch(batch_id, items, hold, headers, asyncio.get_running_loop().create_future())
         self._batches[batch_id] = batch
         batch.follower = asyncio.create_task(self._follow(arm, batch))
-        return _rewritten(reply, body, headers)
+        return rewritten(reply, body, headers)
 
     def _read(
         self, headers: Mapping[str, str], raw: bytes, query: str
-    ) -> tuple[dict[str, _Item], BatchAsked]:
+    ) -> tuple[dict[str, Item], BatchAsked]:
         door = self._door
         body = document(raw)
         if set(body) != {"requests"}:
@@ -185,7 +183,7 @@ class Batches:
         if not 0 < len(rows) <= MOST_REQUESTS:
             raise malformed(f"requests: from 1 to {MOST_REQUESTS}")
         door.check_open()
-        items: dict[str, _Item] = {}
+        items: dict[str, Item] = {}
         canonicals: list[bytes] = []
         for row in rows:
             name, params = row.get("custom_id"), row.get("params")
@@ -211,7 +209,7 @@ class Batches:
                 "prompt_sha256": hashlib.sha256(canonical).hexdigest(),
                 "reserved_usd": worst if door.ceiling.mode == "reserved" else Decimal(0),
             }
-            items[name] = _Item(ask, price, worst, b'"ttl":"1h"' in request.plain)
+            items[name] = Item(ask, price, worst, b'"ttl":"1h"' in request.plain)
         first = next(iter(items.values())).ask.line
         return items, BatchAsked(
             headers=headers,
@@ -245,12 +243,12 @@ class Batches:
             while True:
                 with suppress(ProviderFailed):
                     state = await arm.state(batch.id, batch.headers)
-                    body = await _body(state)
-                    if state.status == 200 and _ended(body):
+                    body = await body_of(state)
+                    if state.status == 200 and has_ended(body):
                         state.written()
                         reply = await arm.results(batch.id, batch.headers)
                         if reply.status == 200:
-                            results = _results(await _body(reply, MOST_RESULTS_BYTES))
+                            results = results_in(await body_of(reply, MOST_RESULTS_BYTES))
                             done.append(reply)
                             break
                 with suppress(TimeoutError):
@@ -268,7 +266,7 @@ class Batches:
     async def _settle(self, batch: _Batch, results: dict[str, Any], done: list[Reply]) -> None:
         door = self._door
         lines = [
-            (item, *_outcome(item, batch.id, results.get(name)))
+            (item, *outcome_of(item, batch.id, results.get(name)))
             for name, item in batch.items.items()
         ]
         total = sum((item.ask.line["cost_usd"] for item, *_ in lines), Decimal(0))
@@ -294,85 +292,8 @@ class Batches:
 
     async def _state(self, arm: Batcher, batch: _Batch, headers: Mapping[str, str]) -> Passage:
         reply = await arm.state(batch.id, headers)
-        body = await _body(reply)
-        if reply.status == 200 and _ended(body):
+        body = await body_of(reply)
+        if reply.status == 200 and has_ended(body):
             batch.hurry.set()
             await asyncio.shield(batch.settled)
-        return _rewritten(reply, body, headers)
-
-
-def _outcome(item: _Item, batch_id: str, result: Any) -> tuple[str, str | None, str]:
-    """Settle one call of a batch in its line: ``(outcome, error, detail)``."""
-    line = item.ask.line
-    line |= {"batch": batch_id, "cost_usd": Decimal(0)}
-    kind = result.get("type") if isinstance(result, dict) else None
-    if kind in ("errored", "canceled", "expired"):
-        return "failed", f"batch_{kind}", orjson.dumps(result.get("error")).decode()[:500]
-    tap = MessageTap(item.long_cache)
-    try:
-        if kind != "succeeded":
-            raise BadReply("what came of it is not known")
-        tap.feed(orjson.dumps(result.get("message")))
-        tap.end()
-    except BadReply as problem:
-        item.ask.flags.add("no_usage")
-        line["cost_usd"] = item.worst
-        return "failed", "batch_unknown", str(problem)
-    line |= {"served_model": tap.model, "stop_reason": tap.stop_reason}
-    if tap.usage is None:
-        item.ask.flags.add("no_usage")
-        line["cost_usd"] = item.worst
-    else:
-        line |= {"usage": tap.usage, "cost_usd": item.price.cost(tap.usage, batch=True)}
-    if tap.server_tools:
-        item.ask.flags.add("server_tools")
-    return "answered", None, ""
-
-
-async def _body(reply: Reply, most: int | None = None) -> bytes:
-    try:
-        return await (read_whole(reply) if most is None else read_whole(reply, most))
-    finally:
-        await reply.close()
-
-
-def _id_of(body: bytes) -> str:
-    try:
-        found = orjson.loads(body)["id"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        found = None
-    if not isinstance(found, str) or not _ONE.fullmatch(f"{BATCHES_PATH}/{found}"):
-        raise ProviderFailed("bad_reply", "the reply to a batch has no id", billed=True)
-    return found
-
-
-def _ended(body: bytes) -> bool:
-    try:
-        return bool(orjson.loads(body)["processing_status"] == "ended")
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return False
-
-
-def _results(body: bytes) -> dict[str, Any]:
-    results: dict[str, Any] = {}
-    for line in body.splitlines():
-        try:
-            row = orjson.loads(line)
-            results[row["custom_id"]] = row["result"]
-        except (orjson.JSONDecodeError, KeyError, TypeError):
-            continue  # its call is then one nothing is known of
-    return results
-
-
-def _rewritten(reply: Reply, body: bytes, headers: Mapping[str, str]) -> Passage:
-    """A batch as the client may see it: its results lie behind the door, not at the provider."""
-    if reply.status == 200:
-        try:
-            seen = orjson.loads(body)
-            if seen.get("results_url"):
-                host = headers.get("host", "127.0.0.1")
-                seen["results_url"] = f"http://{host}{BATCHES_PATH}/{seen['id']}/results"
-                body = orjson.dumps(seen)
-        except (orjson.JSONDecodeError, AttributeError, KeyError):
-            pass
-    return Passage(reply.status, reply.headers, body)
+        return rewritten(reply, body, headers)

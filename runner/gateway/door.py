@@ -5,8 +5,6 @@ Knows nothing of sockets: the server hands it headers and bytes and gets a passa
 
 import asyncio
 import hashlib
-import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -15,27 +13,32 @@ import orjson
 from runner.gateway import chat
 from runner.gateway._ask import Ask, Deal
 from runner.gateway.arms import Arm, Asked, ProviderFailed, Reply
+from runner.gateway.book import Book
 from runner.gateway.ceiling import Ceiling, CeilingReached, Hold, Quote
 from runner.gateway.chat import read_chat
 from runner.gateway.config import GatewayConfig
-from runner.gateway.exchange import failure_of, make, read_whole, tell
+from runner.gateway.exchange import (
+    another,
+    failure_of,
+    incomplete,
+    judge,
+    make,
+    read_whole,
+    tell,
+)
 from runner.gateway.ledger import Ledger
-from runner.gateway.meter import Meter, quote
+from runner.gateway.meter import quote
 from runner.gateway.passage import Passage
 from runner.gateway.pins import price_of
 from runner.gateway.reach import Allowed
 from runner.gateway.refusal import Refusal
 from runner.gateway.request import ModelRequest, read_request
 from runner.gateway.wire import UNATTRIBUTED, Wire
-from runner.model import Call, Ending, Outcome
+from runner.model import Ending, Outcome
 from runner.prices import same_model
 
 SETTLING_S = 3.0
 """How long calls that were broken off may take to write their lines."""
-
-
-_CUT = ("max_tokens", "length")
-"""What providers say of an answer that its limit cut short."""
 
 
 class Door:
@@ -59,7 +62,6 @@ class Door:
     ) -> None:
         self.step = ""
         """Name of the step the run is in."""
-        self.meter = Meter()
         self.ceiling = Ceiling(config.max_usd, config.ceiling)
         self.ending: Ending | None = None
         self.config = config
@@ -67,11 +69,9 @@ class Door:
         """What else is to be closed when this is, with the seconds it may take."""
         self._wire = wire
         self._arm = arm
-        self._ledger = ledger
+        self._book = Book(config.run, ledger)
         self._on_ended = on_ended
         self._closed = False
-        self._asked = 0
-        self._failed: Counter[str] = Counter()
         self._calls: dict[asyncio.Task[None], Ask] = {}
         self.allowed = Allowed(
             tools=frozenset(config.allow_tools),
@@ -159,9 +159,9 @@ class Door:
         return {
             "settled_usd": str(self.ceiling.settled),
             "reserved_usd": str(self.ceiling.reserved),
-            "lines": self.meter.lines,
-            "calls": self.meter.answered,
-            "usage": self.meter.usage.model_dump(),
+            "lines": self._book.meter.lines,
+            "calls": self._book.meter.answered,
+            "usage": self._book.meter.usage.model_dump(),
             "ending": self.ending.model_dump(mode="json") if self.ending else None,
             **self._arm.totals(),
         }
@@ -207,19 +207,7 @@ class Door:
 
     def enter(self, raw: bytes, path: str = "", query: str = "") -> Ask:
         """Begin a line."""
-        self._asked += 1
-        request_id = f"req_{self.config.run}_{self._asked:06d}"
-        opened = asyncio.get_running_loop().create_future()
-        ask = Ask(request_id, path, query, time.monotonic(), opened)
-        ask.line = {
-            "seq": 0,
-            "step": self.step,
-            "purpose": UNATTRIBUTED,
-            "requested_model": "",
-            "request_id": request_id,
-            "prompt_sha256": hashlib.sha256(raw).hexdigest(),
-        }
-        return ask
+        return self._book.enter(self.step, raw, path, query)
 
     async def write(self, ask: Ask, outcome: str, error: str | None, detail: str) -> None:
         """Put a line on the disk.
@@ -227,21 +215,8 @@ class Door:
         Raises:
             LedgerError: it is not there; the run has ended.
         """
-        digest = ask.line["prompt_sha256"]
-        ask.line |= {
-            "outcome": outcome,
-            "error": error,
-            "detail": detail,
-            "latency_ms": ask.elapsed_ms(),
-            "retries": self._failed[digest],
-            "flags": tuple(sorted(ask.flags)),
-        }
-        if outcome == "failed":
-            self._failed[digest] += 1
-        else:
-            del self._failed[digest]
         try:
-            self.meter.count(await self._ledger.append(Call.model_validate(ask.line)))
+            await self._book.write(ask, outcome, error, detail)
         except OSError as problem:
             self.end(Ending(outcome=Outcome.ERRORED, kind="ledger", detail=str(problem)))
             raise
@@ -260,7 +235,7 @@ class Door:
         try:
             deal = await self._deal(ask, headers, raw)
             await make(ask, deal, self.ceiling, gone, self._right)
-            self._judge(ask, deal)
+            judge(ask, deal, self.ceiling, self._right)
         except Refusal as refusal:
             if refusal.ending is not None:
                 self.end(refusal.ending)
@@ -269,7 +244,7 @@ class Door:
         except ProviderFailed as failure:
             failure.request_id = ask.request_id
             if ask.tap is not None and ask.silent:
-                self.end(_another(ask.line["requested_model"], ask.tap.model))
+                self.end(another(ask.line["requested_model"], ask.tap.model))
             problem, outcome = failure, ("failed", failure.kind, failure.message)
         except asyncio.CancelledError:
             problem = ProviderFailed("cancelled", "the call was broken off", billed=True)
@@ -325,34 +300,7 @@ class Door:
         except CeilingReached as problem:
             self.check_open()
             message = str(problem)
-            raise Refusal("ceiling", message, ending=_incomplete(message)) from problem
-
-    def _judge(self, ask: Ask, deal: Deal) -> None:
-        """What was paid for and may still not be passed on."""
-        assert ask.tap is not None
-        cost, asked, hold = ask.line["cost_usd"], deal.request, deal.hold
-        if self.ceiling.holds and cost > hold.usd:
-            # The bound is wrong, so nothing holds.
-            message = f"a call cost US${cost:f}, and US${hold.usd:f} was held to be its worst case"
-            raise Refusal("ceiling", message, ending=_incomplete(message))
-        if not self._right(asked, ask.tap.model):
-            ending = _another(asked.model, ask.tap.model)
-            raise Refusal("wrong_model", ending.detail, ending=ending)
-        if ask.tap.stop_reason in _CUT and hold.max_tokens < asked.max_tokens:
-            message = (
-                f"the answer was cut at {hold.max_tokens} tokens, which is what the ceiling left"
-                f" of the {asked.max_tokens} asked for"
-            )
-            raise Refusal("ceiling", message, ending=_incomplete(message))
+            raise Refusal("ceiling", message, ending=incomplete(message)) from problem
 
     def _right(self, request: ModelRequest, served: str | None) -> bool:
         return served is not None and same_model(request.model, served, self.config.aliases)
-
-
-def _incomplete(message: str) -> Ending:
-    return Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
-
-
-def _another(asked: str, served: str | None) -> Ending:
-    message = f"asked for {asked}, served by {served}"
-    return Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)

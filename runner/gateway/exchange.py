@@ -13,9 +13,13 @@ from runner.gateway.refusal import Refusal, chat_error_body, error_body
 from runner.gateway.request import ModelRequest
 from runner.gateway.sse import error_event
 from runner.gateway.taps import BadReply, tap_for
+from runner.model import Ending, Outcome
 
 SHOWN = 500
 """How much of its text a line holds."""
+
+_CUT = ("max_tokens", "length")
+"""What providers say of an answer that its limit cut short."""
 
 Right = Callable[[ModelRequest, str | None], bool]
 """Whether the model that serves a request is the one that was asked."""
@@ -85,6 +89,40 @@ async def _read(ask: Ask, request: ModelRequest, reply: Reply, right: Right) -> 
         raise ProviderFailed(f"stream_{kind}", message, billed=True)
     if not tap.done:
         raise ProviderFailed("cut", "the stream ended before the answer did", billed=True)
+
+
+def judge(ask: Ask, deal: Deal, ceiling: Ceiling, right: Right) -> None:
+    """Refuse what was paid for and may still not be passed on.
+
+    Raises:
+        Refusal: it cost more than its worst case, another model answered, or the money cut it.
+    """
+    assert ask.tap is not None
+    cost, asked, hold = ask.line["cost_usd"], deal.request, deal.hold
+    if ceiling.holds and cost > hold.usd:
+        # The bound is wrong, so nothing holds.
+        message = f"a call cost US${cost:f}, and US${hold.usd:f} was held to be its worst case"
+        raise Refusal("ceiling", message, ending=incomplete(message))
+    if not right(asked, ask.tap.model):
+        ending = another(asked.model, ask.tap.model)
+        raise Refusal("wrong_model", ending.detail, ending=ending)
+    if ask.tap.stop_reason in _CUT and hold.max_tokens < asked.max_tokens:
+        message = (
+            f"the answer was cut at {hold.max_tokens} tokens, which is what the ceiling left"
+            f" of the {asked.max_tokens} asked for"
+        )
+        raise Refusal("ceiling", message, ending=incomplete(message))
+
+
+def incomplete(message: str) -> Ending:
+    """The money does not reach."""
+    return Ending(outcome=Outcome.INCOMPLETE, kind="ceiling", detail=message)
+
+
+def another(asked: str, served: str | None) -> Ending:
+    """Another model answered than the one that was asked."""
+    message = f"asked for {asked}, served by {served}"
+    return Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
 
 
 def tell(ask: Ask, problem: Exception | None) -> None:

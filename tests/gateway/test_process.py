@@ -24,6 +24,7 @@ from runner.model import Call
 from runner.paths import root
 from tests.gateway._setup import TABLE, config, raw, table
 
+pytestmark = pytest.mark.slow
 DEADLINE_S = 10.0
 FAKETIME = next(
     (path for path in Path("/usr/lib").glob("*/faketime/libfaketime.so.1")),

@@ -297,6 +297,7 @@ def test_a_cassette_that_was_changed_is_told(tmp_path: Path) -> None:
         gzip.compress(b"{}")[:-6],
         gzip.compress(b"{}" * 1000)[:20],
     ],
+    ids=range(8),
 )
 def test_what_is_no_cassette_is_told(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "c").write_bytes(content)

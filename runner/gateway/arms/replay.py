@@ -109,17 +109,17 @@ class _Recorded:
 
     @property
     def known(self) -> Usage | None:
-        return self._tap.usage if self._tap is not None and self._tap.measured else None
+        return None  # as when it was recorded, so that the same is set aside
 
     async def send(self, max_tokens: int) -> Reply:
         entry = self._entry
         if entry.failed and not entry.cut:
             raise _failure(entry)
-        usage = self.known
-        if usage is not None and self._tap is not None and max_tokens < usage.output:
+        tap = self._tap
+        if tap is not None and tap.usage is not None and max_tokens < tap.usage.output:
             # The money was not as short when it was recorded: this is how it would have ended.
-            cut = usage.model_copy(update={"output": max_tokens})
-            answer = Answer("", cut, self._tap.model or "", "max_tokens")
+            cut = tap.usage.model_copy(update={"output": max_tokens})
+            answer = Answer("", cut, tap.model or "", "max_tokens")
             reply = written(answer, self._asked, f"{self._number:06d}")
         else:
             reply = Reply(entry.status, dict(entry.headers), _chunks(entry))
