@@ -303,17 +303,15 @@ class Attempt:
             return interrupted()
         if self._account.ended is not None:
             return self._account.ended
-        if isinstance(error, DriverError) and error.kind == "provider":
-            left = calls.unresolved(self._account.calls)
-            return Ending(
-                outcome=Outcome.ERRORED,
-                kind="provider",
-                detail=f"{error.message}. {calls.listed(left)}" if left else error.message,
-            )
         if isinstance(error, DriverError) and error.kind == "gateway_refused":
             return Ending(
                 outcome=Outcome.INVALID,
                 kind="refused_request",
                 detail=f"The gateway refused a request of the system: {error.message}",
             )
-        return ending_of(error)
+        ending = ending_of(error)
+        left = calls.unresolved(self._account.calls)
+        if isinstance(error, DriverError) and left:
+            told = f"{ending.detail.rstrip('.')}. {calls.listed(left)}"
+            ending = ending.model_copy(update={"detail": told})
+        return ending
