@@ -52,6 +52,7 @@ async def lines_come(it: Opened, count: int) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_the_sdk_hands_one_in_and_takes_its_results(tmp_path: Path) -> None:
     upstream = Upstream(How(tokens=TOKENS, batch_s=0.4))
     async with live(tmp_path, upstream, max_usd=Decimal(1)) as (it, _), sdk(it) as client:
@@ -107,12 +108,14 @@ async def test_the_whole_batch_is_held_and_one_that_is_too_dear_never_leaves(
 
 
 async def test_a_call_waits_for_the_money_a_batch_holds(tmp_path: Path) -> None:
-    upstream = Upstream(How(tokens=TOKENS, batch_s=0.5))
+    upstream = Upstream(How(tokens=TOKENS, batch_s=60))
     async with live(tmp_path, upstream, max_usd=Decimal("0.02")) as (it, client):
-        await post(client, batch("a", "b"))
+        _, made = await post(client, batch("a", "b"))
         waiting = asyncio.create_task(client.post("/v1/messages", data=raw(max_tokens=1000)))
         await asyncio.sleep(0.1)
         assert not waiting.done()
+        async with client.post(f"{PATH}/{made['id']}/cancel") as cancelled:
+            assert cancelled.status == 200
         reply = await waiting
         assert reply.status == 200
         assert len(it.lines()) == 3
@@ -120,6 +123,7 @@ async def test_a_call_waits_for_the_money_a_batch_holds(tmp_path: Path) -> None:
     assert it.spent() <= Decimal("0.02")
 
 
+@pytest.mark.slow
 async def test_a_cancelled_batch_costs_what_it_took(tmp_path: Path) -> None:
     upstream = Upstream(How(tokens=TOKENS, batch_s=60))
     async with live(tmp_path, upstream, max_usd=Decimal(1)) as (it, _), sdk(it) as client:
@@ -242,6 +246,7 @@ async def test_other_batches_of_the_account_are_not_to_be_seen(tmp_path: Path) -
     assert upstream.seen == []
 
 
+@pytest.mark.slow
 async def test_one_is_recorded_whole_and_replayed_under_other_ids(tmp_path: Path) -> None:
     upstream = Upstream(How(tokens=TOKENS, batch_s=0.3))
     document = batch("a", "b")

@@ -135,7 +135,7 @@ class Spending(RuleBasedStateMachine):
         self.loop.close()
 
 
-TestSpending = Spending.TestCase
+TestSpending = pytest.mark.slow(Spending.TestCase)
 TestSpending.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 
 

@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import httpx2
-import openai
 import pytest
 
 from runner.gateway.chat import UNSAID_MAX_TOKENS, read_chat
@@ -19,6 +18,9 @@ from runner.model import Usage
 from runner.prices import load_prices
 from tests.gateway._setup import KEY, MODEL, Opened, body, live, served
 from tests.standin.upstream import How, Upstream
+
+if TYPE_CHECKING:
+    import openai
 
 PRICE = load_prices().models[MODEL]
 PATH = "/v1/chat/completions"
@@ -31,7 +33,9 @@ def ask(task: str = "hello", **changed: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def sdk(it: Opened) -> AsyncIterator[openai.AsyncOpenAI]:
+async def sdk(it: Opened) -> "AsyncIterator[openai.AsyncOpenAI]":
+    import openai  # takes seconds
+
     transport = httpx2.AsyncHTTPTransport(uds=str(it.socket))
     async with httpx2.AsyncClient(transport=transport) as http:
         yield openai.AsyncOpenAI(
@@ -39,6 +43,7 @@ async def sdk(it: Opened) -> AsyncIterator[openai.AsyncOpenAI]:
         )
 
 
+@pytest.mark.slow
 async def test_the_sdk_gets_its_answer(tmp_path: Path) -> None:
     upstream = Upstream(How(tokens=TOKENS))
     async with live(tmp_path, upstream, openai_key=OTHER_KEY) as (it, _), sdk(it) as client:
@@ -55,6 +60,7 @@ async def test_the_sdk_gets_its_answer(tmp_path: Path) -> None:
     assert seen.document == ask()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [None, True, False])
 async def test_a_stream_is_metered_whether_or_not_its_usage_was_asked_for(
     tmp_path: Path, wanted: bool | None
@@ -78,6 +84,7 @@ async def test_a_stream_is_metered_whether_or_not_its_usage_was_asked_for(
     assert (line.outcome, line.usage, line.streamed) == ("answered", TOKENS, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 async def test_tables_answer_a_chat(tmp_path: Path, stream: bool) -> None:
     async with served(tmp_path) as (it, _), sdk(it) as client:
@@ -90,9 +97,12 @@ async def test_tables_answer_a_chat(tmp_path: Path, stream: bool) -> None:
         assert it.lines()[0].usage == Usage(input=559, output=66)
 
 
+@pytest.mark.slow
 async def test_a_refusal_has_the_form_such_a_client_reads(tmp_path: Path) -> None:
     async with served(tmp_path) as (it, _), sdk(it) as client:
-        with pytest.raises(openai.PermissionDeniedError) as caught:
+        from openai import PermissionDeniedError
+
+        with pytest.raises(PermissionDeniedError) as caught:
             await client.chat.completions.create(**ask("unheard"))
     assert caught.value.type == "permission_error"
     assert "no scripted answer" in caught.value.message

@@ -99,6 +99,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_half_a_line_is_taken_back(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     room = len(call(1).model_dump_json()) * 3 // 2

@@ -444,6 +444,7 @@ async def test_a_client_that_leaves_in_mid_stream_pays_what_it_asked_for(tmp_pat
     assert it.door.ceiling.reserved == 0
 
 
+@pytest.mark.slow
 async def test_a_client_that_does_not_read_holds_up_no_money(tmp_path: Path) -> None:
     upstream = Upstream(How(text="x" * 3_000_000))
     async with live(tmp_path, upstream, max_usd=Decimal(1)) as (it, _):
