@@ -15,9 +15,11 @@ from runner.errors import UsageError
 from runner.gateway.config import ANTHROPIC, WayOut
 from runner.keys import ANTHROPIC as ANTHROPIC_KEY
 from runner.keys import OPENAI as OPENAI_KEY
-from runner.keys import find_key
+from runner.keys import SECRETS, find_key
 from runner.runs.provider import CALLS_A_PROVIDER, Provider
 
+SECRET_CA = SECRETS / "ca"
+"""Where Compose puts the certificates that were named to it."""
 PEM = "-----BEGIN CERTIFICATE-----"
 
 
@@ -147,7 +149,9 @@ class Live:
     def _authority(self, environ: Mapping[str, str]) -> str | None:
         named = str(self.ca) if self.ca else environ.get("BENCH_CA") or environ.get("SSL_CERT_FILE")
         if not named:
-            return None
+            if not SECRET_CA.exists():
+                return None
+            named = str(SECRET_CA)
         try:
             text = Path(named).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
