@@ -280,7 +280,7 @@ def test_a_cassette_that_was_changed_is_told(tmp_path: Path) -> None:
     path = tmp_path / "c"
     save(cassette(entry(body="one")), path)
     plain = gzip.decompress(path.read_bytes())
-    path.write_bytes(gzip.compress(plain.replace(b'"one"', b'"two"')))
+    path.write_bytes(gzip.compress(plain.replace(b'"one"', b'"two"'), mtime=0))
     with pytest.raises(AlteredReport, match="does not match its own digest"):
         load(path)
 
@@ -290,12 +290,12 @@ def test_a_cassette_that_was_changed_is_told(tmp_path: Path) -> None:
     [
         b"",
         b"no gzip",
-        gzip.compress(b""),
-        gzip.compress(b"[]"),
-        gzip.compress(b"{}"),
-        gzip.compress(b'{"sha256": "", "cassette": {"cassette_version": 2}}'),
-        gzip.compress(b"{}")[:-6],
-        gzip.compress(b"{}" * 1000)[:20],
+        gzip.compress(b"", mtime=0),
+        gzip.compress(b"[]", mtime=0),
+        gzip.compress(b"{}", mtime=0),
+        gzip.compress(b'{"sha256": "", "cassette": {"cassette_version": 2}}', mtime=0),
+        gzip.compress(b"{}", mtime=0)[:-6],
+        gzip.compress(b"{}" * 1000, mtime=0)[:20],
     ],
     ids=range(8),
 )
