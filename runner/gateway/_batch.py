@@ -1,5 +1,6 @@
 """What is said of a batch: its id, its state, its results, and what each call in it has cost."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +10,18 @@ from typing import Any
 import orjson
 
 from runner.gateway._ask import Ask
-from runner.gateway.arms import ProviderFailed, Reply
+from runner.gateway.arms import BatchAsked, ProviderFailed, Reply
+from runner.gateway.door import Door
 from runner.gateway.exchange import SHOWN, read_whole
+from runner.gateway.fields import document, listed, malformed
+from runner.gateway.meter import quote
 from runner.gateway.passage import Passage
-from runner.gateway.request import BATCHES_PATH
+from runner.gateway.pins import price_of
+from runner.gateway.request import BATCHES_PATH, request_of
 from runner.gateway.taps import BadReply, MessageTap
 from runner.prices import ModelPrice
 
+MOST_REQUESTS = 10_000
 ONE = re.compile(r"/v1/messages/batches/(?P<id>[A-Za-z0-9_-]{1,128})(?P<what>/results|/cancel|)")
 
 
@@ -27,6 +33,61 @@ class Item:
     price: ModelPrice
     worst: Decimal
     long_cache: bool
+
+
+def read_batch(
+    door: Door, headers: Mapping[str, str], raw: bytes, query: str
+) -> tuple[dict[str, Item], BatchAsked]:
+    """Read and check a batch: its calls by the client's own ids, and all of it as it is sent.
+
+    Raises:
+        Refusal: for it, or for any call in it.
+    """
+    body = document(raw)
+    if set(body) != {"requests"}:
+        raise malformed("requests: a batch has this field and no other")
+    rows = listed(body["requests"], "requests")
+    if not 0 < len(rows) <= MOST_REQUESTS:
+        raise malformed(f"requests: from 1 to {MOST_REQUESTS}")
+    door.check_open()
+    items: dict[str, Item] = {}
+    canonicals: list[bytes] = []
+    for row in rows:
+        name, params = row.get("custom_id"), row.get("params")
+        if not isinstance(name, str) or not isinstance(params, dict) or len(row) != 2:
+            raise malformed("requests: each is a custom_id and params")
+        if name in items:
+            raise malformed(f"requests: {name!r} is there twice")
+        request = request_of(headers, params, len(orjson.dumps(params)), allowed=door.allowed)
+        if request.stream:
+            raise malformed("requests: a batch does not stream")
+        purpose = door.purpose(request)
+        price = price_of(door.config, request.model, purpose)
+        canonical = door.canonical(request)
+        canonicals.append(canonical)
+        bound = quote(request, price, None)
+        worst = bound.worst(request.max_tokens) * price.batch
+        ask = door.enter(b"", BATCHES_PATH)
+        ask.line |= {
+            "purpose": purpose,
+            "requested_model": request.model,
+            "max_tokens_asked": request.max_tokens,
+            "max_tokens_sent": request.max_tokens,
+            "prompt_sha256": hashlib.sha256(canonical).hexdigest(),
+            "reserved_usd": worst if door.ceiling.mode == "reserved" else Decimal(0),
+        }
+        items[name] = Item(ask, price, worst, b'"ttl":"1h"' in request.plain)
+    first = next(iter(items.values())).ask.line
+    return items, BatchAsked(
+        headers=headers,
+        query=query,
+        body=orjson.dumps(body),
+        requests=tuple(items),
+        canonical=b"\n".join(canonicals),
+        purpose=first["purpose"],
+        model=first["requested_model"],
+        step=door.step,
+    )
 
 
 def outcome_of(item: Item, batch_id: str, result: Any) -> tuple[str, str | None, str]:

@@ -6,14 +6,11 @@ batch is cancelled, followed to its end and settled all the same.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
-
-import orjson
 
 from runner.gateway._ask import Ask
 from runner.gateway._batch import (
@@ -23,27 +20,26 @@ from runner.gateway._batch import (
     has_ended,
     id_of,
     outcome_of,
+    read_batch,
     results_in,
     rewritten,
 )
-from runner.gateway.arms import BatchAsked, Batcher, ProviderFailed, Reply
+from runner.gateway.arms import Batcher, ProviderFailed, Reply
 from runner.gateway.ceiling import Hold, Quote
 from runner.gateway.door import Door
 from runner.gateway.exchange import failure_of
-from runner.gateway.fields import document, listed, malformed
 from runner.gateway.ledger import LedgerError
-from runner.gateway.meter import quote
 from runner.gateway.passage import Passage
-from runner.gateway.pins import price_of
 from runner.gateway.refusal import Refusal
-from runner.gateway.request import BATCHES_PATH, request_of
+from runner.gateway.request import BATCHES_PATH
 from runner.model import Ending, Outcome
 from runner.prices import same_model
 
-MOST_REQUESTS = 10_000
 MOST_RESULTS_BYTES = 512 << 20
 FIRST_LOOK_S = 0.25
 """How soon a batch is looked at; then ever more rarely."""
+SETTLING_S = 3.0
+"""How long batches that were broken off may take to write their lines."""
 LAST_LOOK_S = 10.0
 """How rarely at most."""
 
@@ -51,13 +47,16 @@ LAST_LOOK_S = 10.0
 @dataclass(slots=True)
 class _Batch:
     id: str
+    arm: Batcher
     items: dict[str, Item]
     hold: Hold
     headers: Mapping[str, str]
     settled: asyncio.Future[None]
-    follower: asyncio.Task[None] | None = None
     hurry: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it is worth looking at once."""
+    decided: bool = False
+    """Whether its outcome is known, and only its lines are still to be written."""
+    follower: "asyncio.Task[None]" = field(init=False)
 
 
 class Batches:
@@ -72,6 +71,7 @@ class Batches:
         self._door = door
         self._arm = arm
         self._batches: dict[str, _Batch] = {}
+        self._handing_in: set[asyncio.Task[Passage]] = set()
         self._closing = False
         door.closing.append(self.close)
 
@@ -86,7 +86,11 @@ class Batches:
         if self._arm is None:
             return None
         if (method, path) == ("POST", BATCHES_PATH):
-            return await self._create(self._arm, headers, raw, query)
+            task = asyncio.create_task(self._create(self._arm, headers, raw, query))
+            self._handing_in.add(task)
+            task.add_done_callback(self._handing_in.discard)
+            # Once it is handed in it goes on, whether or not its client waits.
+            return await asyncio.shield(task)
         found = ONE.fullmatch(path)
         if found is None:
             return None
@@ -112,21 +116,30 @@ class Batches:
                 return None
 
     async def close(self, patience_s: float) -> None:
-        """Cancel what has not ended and settle everything."""
+        """Cancel what has not ended and settle everything, within ``patience_s`` seconds; what is
+        not known by then counts at its worst."""
         self._closing = True
-        open_ = [batch for batch in self._batches.values() if not batch.settled.done()]
-        if not open_:
-            return
-        assert self._arm is not None
-        for batch in open_:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await self._end_all()
+        late = [*self._handing_in, *(batch.follower for batch in self._open() if not batch.decided)]
+        for task in late:
+            task.cancel()
+        if last := [*late, *(batch.follower for batch in self._open())]:
+            await asyncio.wait(last, timeout=SETTLING_S)
+
+    async def _end_all(self) -> None:
+        if self._handing_in:
+            await asyncio.wait(self._handing_in)
+        for batch in self._open():
             with suppress(ProviderFailed, Refusal):
-                await body_of(await self._arm.cancel(batch.id, batch.headers))
+                await body_of(await batch.arm.cancel(batch.id, batch.headers))
             batch.hurry.set()
-        followers = [batch.follower for batch in open_ if batch.follower is not None]
-        await asyncio.wait(followers, timeout=patience_s)
-        for follower in followers:
-            follower.cancel()
-        await asyncio.wait(followers, timeout=patience_s)
+        if followers := [batch.follower for batch in self._open()]:
+            await asyncio.wait(followers)
+
+    def _open(self) -> list["_Batch"]:
+        return [batch for batch in self._batches.values() if not batch.settled.done()]
 
     # ------------------------------------------------------------ handing one in
 
@@ -138,7 +151,7 @@ class Batches:
         hold: Hold | None = None
         spent = Decimal(0)
         try:
-            items, asked = self._read(headers, raw, query)
+            items, asked = read_batch(door, headers, raw, query)
             total = sum((item.worst for item in items.values()), Decimal(0))
             hold = await door.hold(Quote(total, Decimal(0), 0, 0))
             spent = total
@@ -163,64 +176,20 @@ class Batches:
             await self._failed(whole, hold, spent, "failed", failure.kind, failure.message)
             failure.written()
             raise
-        except BaseException as problem:
-            await self._failed(whole, hold, spent, "failed", "gateway", repr(problem))
+        except asyncio.CancelledError:
+            await self._failed(whole, hold, spent, "failed", "cancelled", "")
+            raise ProviderFailed("cancelled", "the batch was broken off", billed=True) from None
+        except Exception as bug:
+            door.end(Ending(outcome=Outcome.ERRORED, kind="gateway", detail=repr(bug)))
+            await self._failed(whole, hold, spent, "failed", "gateway", repr(bug))
             raise
         reply.written()
-        batch = _Batch(batch_id, items, hold, headers, asyncio.get_running_loop().create_future())
-        self._batches[batch_id] = batch
-        batch.follower = asyncio.create_task(self._follow(arm, batch))
-        return rewritten(reply, body, headers)
-
-    def _read(
-        self, headers: Mapping[str, str], raw: bytes, query: str
-    ) -> tuple[dict[str, Item], BatchAsked]:
-        door = self._door
-        body = document(raw)
-        if set(body) != {"requests"}:
-            raise malformed("requests: a batch has this field and no other")
-        rows = listed(body["requests"], "requests")
-        if not 0 < len(rows) <= MOST_REQUESTS:
-            raise malformed(f"requests: from 1 to {MOST_REQUESTS}")
-        door.check_open()
-        items: dict[str, Item] = {}
-        canonicals: list[bytes] = []
-        for row in rows:
-            name, params = row.get("custom_id"), row.get("params")
-            if not isinstance(name, str) or not isinstance(params, dict) or len(row) != 2:
-                raise malformed("requests: each is a custom_id and params")
-            if name in items:
-                raise malformed(f"requests: {name!r} is there twice")
-            request = request_of(headers, params, len(orjson.dumps(params)), allowed=door.allowed)
-            if request.stream:
-                raise malformed("requests: a batch does not stream")
-            purpose = door.purpose(request)
-            price = price_of(door.config, request.model, purpose)
-            canonical = door.canonical(request)
-            canonicals.append(canonical)
-            bound = quote(request, price, None)
-            worst = bound.worst(request.max_tokens) * price.batch
-            ask = door.enter(b"", BATCHES_PATH)
-            ask.line |= {
-                "purpose": purpose,
-                "requested_model": request.model,
-                "max_tokens_asked": request.max_tokens,
-                "max_tokens_sent": request.max_tokens,
-                "prompt_sha256": hashlib.sha256(canonical).hexdigest(),
-                "reserved_usd": worst if door.ceiling.mode == "reserved" else Decimal(0),
-            }
-            items[name] = Item(ask, price, worst, b'"ttl":"1h"' in request.plain)
-        first = next(iter(items.values())).ask.line
-        return items, BatchAsked(
-            headers=headers,
-            query=query,
-            body=orjson.dumps(body),
-            requests=tuple(items),
-            canonical=b"\n".join(canonicals),
-            purpose=first["purpose"],
-            model=first["requested_model"],
-            step=door.step,
+        batch = _Batch(
+            batch_id, arm, items, hold, headers, asyncio.get_running_loop().create_future()
         )
+        self._batches[batch_id] = batch
+        batch.follower = asyncio.create_task(self._follow(batch))
+        return rewritten(reply, body, headers)
 
     async def _failed(
         self, whole: Ask, hold: Hold | None, spent: Decimal, outcome: str, kind: str, detail: str
@@ -235,18 +204,18 @@ class Batches:
 
     # ------------------------------------------------------------ following it
 
-    async def _follow(self, arm: Batcher, batch: _Batch) -> None:
+    async def _follow(self, batch: _Batch) -> None:
         results: dict[str, Any] = {}
         done: list[Reply] = []
         try:
             wait_s = FIRST_LOOK_S
             while True:
                 with suppress(ProviderFailed):
-                    state = await arm.state(batch.id, batch.headers)
+                    state = await batch.arm.state(batch.id, batch.headers)
                     body = await body_of(state)
                     if state.status == 200 and has_ended(body):
                         state.written()
-                        reply = await arm.results(batch.id, batch.headers)
+                        reply = await batch.arm.results(batch.id, batch.headers)
                         if reply.status == 200:
                             results = results_in(await body_of(reply, MOST_RESULTS_BYTES))
                             done.append(reply)
@@ -265,6 +234,7 @@ class Batches:
 
     async def _settle(self, batch: _Batch, results: dict[str, Any], done: list[Reply]) -> None:
         door = self._door
+        batch.decided = True
         lines = [
             (item, *outcome_of(item, batch.id, results.get(name)))
             for name, item in batch.items.items()

@@ -158,6 +158,24 @@ async def test_what_is_not_known_at_the_close_counts_at_its_worst(tmp_path: Path
     assert it.spent() == held == it.door.ceiling.settled
 
 
+async def test_a_provider_that_says_nothing_holds_up_no_close(tmp_path: Path) -> None:
+    upstream = Upstream(How(tokens=TOKENS, batch_s=60))
+    async with live(tmp_path, upstream, max_usd=Decimal(1)) as (it, client):
+        await post(client, batch("a"))
+        upstream.deaf = True
+        waiting = asyncio.create_task(post(client, batch("b", "c")))
+        async with asyncio.timeout(5):
+            while len(upstream.seen) < 2 or it.door.ceiling.reserved == 0:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.2)
+            held = it.door.ceiling.reserved
+            await it.door.close(0.3)
+        assert it.door.ceiling.reserved == 0
+        assert it.spent() == it.door.ceiling.settled == held
+        assert {line.error for line in it.lines()} == {"batch_unknown", "cancelled"}
+        assert (await waiting)[0] == 502
+
+
 async def test_every_ending_of_a_call_in_it_is_a_line(tmp_path: Path) -> None:
     upstream = Upstream(How(tokens=TOKENS, error_event="invalid_request_error"))
     async with live(tmp_path, upstream, max_usd=Decimal(1)) as (it, client):

@@ -97,6 +97,8 @@ class Upstream:
     seen: list[Seen] = field(default_factory=list)
     streams: int = 0
     """How many streams are being written."""
+    deaf: bool = False
+    """Whether it takes requests and says nothing to them."""
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -112,6 +114,8 @@ class Upstream:
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.seen.append(Seen(request.method, request.raw_path, headers, body))
         path = request.path
+        if self.deaf:
+            await asyncio.sleep(60)
         if path.startswith("/_standin/"):
             self.seen.pop()
             return self._told(path, body)
