@@ -11,15 +11,14 @@ from pathlib import Path
 from runner import __version__
 from runner.errors import CannotStart, UsageError
 from runner.gateway.cassette import Entry
-from runner.gateway.config import ANTHROPIC
 from runner.model import RunRecord
 from runner.prices import PriceList
 from runner.reports import files
 from runner.reports.recording import Recorder, used
+from runner.reports.remarks import against_published, notes
 from runner.reports.rescore import verdict
 from runner.reports.schema import (
     Clock,
-    Comparable,
     Fixture,
     Planned,
     Report,
@@ -32,7 +31,6 @@ from runner.runs.plan import Images, Protocol, jobs, specs, tables
 from runner.runs.pool import run_all
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
-from runner.suites.trip_vs_move import comparable
 from runner.suites.trip_vs_move.protocol import step_name
 
 
@@ -75,7 +73,7 @@ def blank(
         options=dict(protocol.options),
         checks_version=protocol.version,
         clock=_clock(protocol),
-        comparable=_comparable(protocol),
+        comparable=against_published(protocol),
         fixtures=(
             Fixture(name=f"cases/{case.name}.toml", sha256=case.sha256),
             *(Fixture(name=f"notes/{note.name}", sha256=note.sha256) for note in case.notes),
@@ -98,7 +96,7 @@ def blank(
             max_usd_total=max_usd_total,
             ceiling=protocol.ceiling,
         ),
-        notes=_notes(protocol),
+        notes=notes(protocol),
     )
 
 
@@ -243,55 +241,6 @@ def _clock(protocol: Protocol) -> Clock:
         mode=protocol.clock.mode,
         days={step_name(name): day.isoformat() for name, day in days.items() if day is not None},
     )
-
-
-def _comparable(protocol: Protocol) -> Comparable:
-    """Everything that sets these runs apart from the published ones."""
-    case = protocol.case
-    why = []
-    off_day = comparable(case, protocol.clock.mode, datetime.now(UTC).date())
-    if off_day is not None:
-        why.append(off_day)
-    if case.variant is not None:
-        why.append(f"The people, places and days are those of the variant {case.variant}.")
-    if not protocol.paid:
-        answers = "scripted" if protocol.arm == "scripted" else "replayed from a recording"
-        why.append(f"The model's answers are {answers}, so no model was measured.")
-    if protocol.paid and protocol.provider.way_out.anthropic != ANTHROPIC:
-        why.append(f"Calls went to {protocol.provider.way_out.anthropic}, not to {ANTHROPIC}.")
-    if protocol.system.name != "particles":
-        why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
-    if protocol.mixed:
-        why.append("Purposes run on more than one model.")
-    if protocol.clock.mode == "note" and case.end_date_counts:
-        why.append(
-            "Notes are read on their own days, so the trip's end date is stored;"
-            " the published runs read them later and stored none."
-        )
-    if protocol.fault is not None:
-        why.append(f"The scripted model is made wrong on purpose: {protocol.fault.title}.")
-    return Comparable(to=case.published_day.isoformat(), holds=not why, why=tuple(why))
-
-
-def _notes(protocol: Protocol) -> tuple[str, ...]:
-    found = []
-    if protocol.arm == "scripted":
-        found.append(
-            "Every model answer came from a table. This proves the sandbox, the gateway and the"
-            " checks, and says nothing about any model."
-        )
-    if protocol.tape is not None:
-        found.append(
-            f"Every model answer was recorded ({protocol.tape.name}); nothing was spent and no"
-            " model was asked again."
-        )
-    if protocol.mixed:
-        found.append(
-            "A mixture of models: "
-            + ", ".join(f"{name} on {model}" for name, model in sorted(protocol.purposes.items()))
-            + "."
-        )
-    return tuple(found)
 
 
 def new_name(protocol: Protocol) -> str:

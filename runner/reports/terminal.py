@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from runner.model import Outcome, RunRecord
+from runner.model import Outcome, PurposeUsage, RunRecord
 from runner.plain import plain
 from runner.reports.schema import Report
 from runner.stats import rate
@@ -113,8 +113,31 @@ def _tallies(report: Report) -> Table:
     spend = report.spend
     kind = "simulated, at list prices" if spend.simulated else "at list prices"
     ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
+    if spend.max_usd_total is not None:
+        ceiling += f", {dollars(spend.max_usd_total)} in all"
     table.add_row("cost", f"US${dollars(spend.cost_usd)} ({kind}{ceiling})")
+    for purpose, usage in _usage(report).items():
+        table.add_row("", Text(f"{purpose}: {usage}"))
+    if report.cassette is not None:
+        cassette = report.cassette
+        table.add_row("cassette", Text(f"{cassette.name}, sha256 {cassette.sha256[:16]}"))
     return table
+
+
+def _usage(report: Report) -> dict[str, str]:
+    """What each purpose took in all runs; told of real models only."""
+    if report.spend.simulated:
+        return {}
+    rows: dict[str, list[PurposeUsage]] = {}
+    for run in report.runs:
+        for row in run.usage:
+            rows.setdefault(row.purpose, []).append(row)
+    told = {}
+    for purpose, some in sorted(rows.items()):
+        calls, usd = sum(row.calls for row in some), sum((row.cost_usd for row in some), Decimal(0))
+        tokens = sum(sum(row.usage.model_dump().values()) for row in some)
+        told[purpose] = f"{calls} calls, {tokens} tokens, US${dollars(usd)}"
+    return told
 
 
 def _rate(passed: int, counted: int, planned: int) -> str:
