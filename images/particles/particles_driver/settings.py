@@ -65,8 +65,13 @@ class Settings:
                     purpose: {"provider": "anthropic", "model": model}
                     for purpose, model in {"default": self.model, **models}.items()
                 },
-                # A poll is a look at the door, not at a provider far away.
-                "batch": {"enabled": self.options["batches"], "poll_interval_seconds": 1.0},
+                # A poll is a look at the door, not at a provider far away. Left to itself the
+                # engine makes a batch of four calls or more, which two notes seldom come to.
+                "batch": {
+                    "enabled": self.options["batches"],
+                    "poll_interval_seconds": 1.0,
+                    "min_requests": 1,
+                },
             },
             "reconciliation": {
                 "update_supersession": {"same_slot_admits": self.options["same_slot_admits"]}

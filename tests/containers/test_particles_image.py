@@ -1,0 +1,70 @@
+"""linkedparticles' image, alone and as a bench runs it."""
+
+import subprocess
+
+import pytest
+
+from runner.images import ensure
+from runner.systems import catalog
+from tests.containers.test_engine_image import SANDBOX, Container
+
+pytestmark = pytest.mark.containers
+
+MOST_BYTES = 700_000_000
+ENV = (
+    "--env=HOME=/home/bench",
+    "--env=ANTHROPIC_API_KEY=none",
+    "--env=ANTHROPIC_BASE_URL=http://127.0.0.1:8080",
+    '--env=BENCH_SETTINGS={"model": "m-1"}',
+)
+
+
+@pytest.fixture(scope="module")
+def image() -> str:
+    return ensure("particles").config_digest
+
+
+def test_it_is_no_larger_than_it_may_be(image: str) -> None:
+    said = subprocess.run(
+        ["docker", "image", "inspect", "--format", "{{.Size}}", image],
+        capture_output=True,
+        check=True,
+    )
+    assert int(said.stdout) < MOST_BYTES
+
+
+def test_it_says_what_its_description_says(image: str) -> None:
+    container = Container(image, *ENV)
+    try:
+        described = container.ask("describe")["result"]
+    finally:
+        container.close()
+    system = catalog.load("particles")
+    assert (described["name"], described["version"]) == (system.name, system.version)
+    assert described["licence"] == system.licence
+    assert tuple(described["verbs"]) == system.verbs
+    assert described["settings"]["options"] == system.settle({})
+    assert described["encoder"].startswith("all-MiniLM-L6-v2")
+    assert "copied" in described["settings"]["store"]
+
+
+def test_without_its_encoder_it_is_degraded(image: str) -> None:
+    container = Container(image, *ENV, "--env=HF_HOME=/nonexistent")
+    try:
+        assert container.ask("describe")["error"]["type"] == "degraded"
+    finally:
+        container.close()
+
+
+def test_the_clock_moves_no_wait(image: str) -> None:
+    script = (
+        "import time, threading, select; s = time.perf_counter();"
+        "threading.Event().wait(0.2); time.sleep(0.2); select.select([], [], [], 0.2);"
+        "print(time.perf_counter() - s)"
+    )
+    preload = ("--env=LD_PRELOAD=/usr/local/lib/libfaketime.so", "--env=FAKETIME=+1000000")
+    monotonic = "--env=FAKETIME_DONT_FAKE_MONOTONIC=1"
+    command = ["docker", "run", "--rm", *SANDBOX, *preload, monotonic, image]
+    said = subprocess.run([*command, "python", "-c", script], capture_output=True, check=False)
+    assert said.returncode == 0, said.stderr.decode()
+    assert 0.6 <= float(said.stdout.split()[0]) < 1.5
