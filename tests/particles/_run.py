@@ -203,7 +203,7 @@ class DriverBox(Box):
         exchange = self.home / "exchange"
         exchange.mkdir()
         settings = {"model": MODEL, "pins": {}, "options": dict(self.options)}
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [str(self.installed.python), "-m", "particles_driver"],
             env=self.env
             | {
@@ -222,13 +222,13 @@ class DriverBox(Box):
     def ask(self, verb: str, **payload: Any) -> dict[str, Any]:
         """One request; gives the whole reply."""
         self._asked += 1
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(
             json.dumps({"id": self._asked, "verb": verb, **payload}).encode() + b"\n"
         )
-        self._process.stdin.flush()
-        said = self._process.stdout.readline()
+        self.process.stdin.flush()
+        said = self.process.stdout.readline()
         assert said, (self.home / "driver.log").read_text()[-3000:]
         reply: dict[str, Any] = json.loads(said)
         assert reply["id"] == self._asked
@@ -250,9 +250,9 @@ class DriverBox(Box):
         return Path(self.result("snapshot")["path"])
 
     def close(self) -> None:
-        self._process.kill()
-        self._process.wait(10)
-        for pipe in (self._process.stdin, self._process.stdout):
+        self.process.kill()
+        self.process.wait(10)
+        for pipe in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
                 assert pipe is not None
                 pipe.close()

@@ -6,7 +6,7 @@ from runner.model import Store
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d+)?(\+00:00|Z)?")
-_SECONDS = re.compile(r'"(duration_seconds|elapsed_seconds)":[0-9.e-]+')
+_SECONDS = re.compile(r'"([a-z_]*seconds)":[0-9.e-]+')
 
 
 def plain(store: Store) -> str:

@@ -39,7 +39,7 @@ class Driver:
         """Serve between two descriptors; nothing of the engine is imported yet."""
         self._requests = requests
         self._replies = replies
-        self._unread = b""
+        self._unread = bytearray()
         self._ended = False
         self._settings: Settings | None = None
         self._encoder: str | None = None
@@ -167,15 +167,19 @@ class Driver:
 
     def _line(self) -> bytes | None:
         """The next request; none when there will be no more."""
-        while b"\n" not in self._unread and not self._ended:
+        scanned = 0
+        while (end := self._unread.find(b"\n", scanned)) < 0:
+            if self._ended:
+                return None
+            # Of a line that is too long, no more is kept than shows it.
+            del self._unread[MAX_LINE + 1 :]
+            scanned = len(self._unread)
             some = os.read(self._requests, 65536)
             self._ended = not some
             self._unread += some
-            if len(self._unread) > MAX_LINE and b"\n" not in self._unread:
-                # Kept as too long, and not kept whole.
-                self._unread = self._unread[: MAX_LINE + 1]
-        line, found, self._unread = self._unread.partition(b"\n")
-        return line if found else None
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        return line
 
 
 def main() -> int:
