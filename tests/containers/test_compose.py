@@ -167,3 +167,19 @@ def test_the_estimate_needs_no_key_and_starts_nothing() -> None:
     done = compose("run", "--rm", "--no-TTY", "bench", "--model", "claude-sonnet-5-5", "--estimate")
     assert done.returncode == 0, done.stderr
     assert "claude-sonnet-5-5" in done.stdout
+
+
+def test_a_key_may_come_as_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    find = (
+        "import os; from runner.keys import ANTHROPIC, find_key;"
+        "key = find_key(ANTHROPIC, os.environ);"
+        "print(key.get_secret_value() if key else 'none')"
+    )
+    assert run("-c", find, entrypoint="python") == "none\n"
+    file = tmp_path / "key"
+    file.write_text("sk-of-a-secret\n")
+    env = {"ANTHROPIC_API_KEY_FILE": str(file)}
+    assert run("-c", find, entrypoint="python", env=env) == "sk-of-a-secret\n"
+    shown = run("-c", "import os; print(dict(os.environ))", entrypoint="python", env=env)
+    assert "sk-of-a-secret" not in shown
