@@ -141,8 +141,9 @@ def _verify_costs(run: RunRecord, number: int, aliases: Mapping[str, str]) -> No
 def _plausible(call: Call, price: ModelPrice | None) -> bool:
     """Whether a call's cost follows from its tokens. One whose tokens were not told is charged at
     its worst case: never less than what was told comes to, never more than was set aside."""
-    if price is None:
-        return call.cost_usd == 0
+    if price is None:  # of a batch as a whole, the calls of which were never told apart
+        whole = not call.requested_model and "no_usage" in call.flags
+        return call.cost_usd == (call.reserved_usd if whole else 0)
     batch = call.batch is not None
     if not _UNMEASURED & set(call.flags):
         return call.cost_usd == price.cost(call.usage, batch=batch)

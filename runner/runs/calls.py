@@ -43,7 +43,8 @@ def unresolved(calls: Sequence[Call]) -> tuple[Call, ...]:
 
     A call the provider failed, or whose reply was cut off or declined, is resolved by a later
     answer to the same prompt, or, where it was cut off, to one of the same purpose and step that
-    was given more room.
+    was given more room. A batch that was not taken is resolved by any later answer in its step:
+    its calls are then made one by one.
     """
     return tuple(
         call
@@ -66,6 +67,8 @@ def _resolves(later: Call, call: Call) -> bool:
         return False
     if later.prompt_sha256 == call.prompt_sha256:
         return True
+    if not call.requested_model:  # nothing but a batch as a whole names no model
+        return later.step == call.step
     return (
         call.stop_reason in CUT
         and (later.step, later.purpose) == (call.step, call.purpose)

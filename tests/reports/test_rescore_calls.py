@@ -75,6 +75,18 @@ def test_any_other_cost_is_refused(how: Document, reader: Path, forge: Forge) ->
         check(reader)
 
 
+def test_a_batch_that_may_have_been_taken_costs_what_was_set_aside(
+    reader: Path, forge: Forge
+) -> None:
+    def lost(call: Document, run: Document) -> None:
+        one = {**call, "outcome": "failed", "error": "cut", "requested_model": "", "usage": {}}
+        costs = {"flags": ["no_usage"], "cost_usd": "0.3", "reserved_usd": "0.3"}
+        run["calls"].insert(0, {**one, **costs})
+
+    forge(reader, consistent(lost))
+    check(reader)
+
+
 def test_a_call_in_a_batch_costs_its_share(reader: Path, forge: Forge) -> None:
     def batched(call: Document, run: Document) -> None:
         usage = Call.model_validate(call).usage

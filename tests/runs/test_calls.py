@@ -76,6 +76,13 @@ def test_more_room_is_another_prompt_of_the_same_purpose() -> None:
     assert of.ending([declined, call("b", max_tokens_asked=200)]) is not None
 
 
+def test_a_batch_that_was_not_taken_is_made_good_for_one_by_one() -> None:
+    refused = failed("b", "http_404", requested_model="", purpose="unattributed")
+    assert of.ending([refused]) is not None
+    assert of.ending([refused, call("c", step="consolidate")]) is not None
+    assert of.ending([refused, call("c")]) is None
+
+
 def test_a_retry_that_stopped_too_is_none() -> None:
     assert of.ending([failed(), call(stop_reason="max_tokens")]) is not None
 
