@@ -52,6 +52,10 @@ def verify(report: Report) -> None:
     _verify_case(report)
     if report.mixed != (len(set(report.purposes.values())) > 1):
         raise _differs("mixed", "the models of the purposes")
+    for number, run in enumerate(report.runs):
+        replayed = run.gateway.cassette_sha256 if run.gateway is not None else None
+        if replayed is not None and (report.cassette is None or report.cassette.sha256 != replayed):
+            raise _differs(f"runs[{number}].gateway.cassette_sha256", "the report's cassette")
     aliases = load_prices().aliases
     again = rescore(report, report.checks_version)
     for number, (saved, computed) in enumerate(zip(report.runs, again.runs, strict=True)):

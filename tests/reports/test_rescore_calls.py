@@ -113,6 +113,15 @@ def test_a_verdict_over_a_call_without_an_answer_is_refused(
         check(reader)
 
 
+def test_a_replay_is_of_the_cassette_the_report_names(reader: Path, forge: Forge) -> None:
+    def other(document: Document) -> None:
+        document["runs"][0]["gateway"]["cassette_sha256"] = "0" * 64
+
+    forge(reader, other)
+    with pytest.raises(AlteredReport, match="cassette"):
+        check(reader)
+
+
 def test_sums_by_purpose_are_held_to_the_calls(reader: Path, forge: Forge) -> None:
     def more(document: Document) -> None:
         document["runs"][0]["usage"][0]["calls"] += 1
