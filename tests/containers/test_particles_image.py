@@ -8,7 +8,7 @@ from runner.images import ensure
 from runner.systems import catalog
 from tests.containers.test_engine_image import SANDBOX, Container
 
-pytestmark = pytest.mark.containers
+pytestmark = [pytest.mark.containers, pytest.mark.all_images]
 
 MOST_BYTES = 700_000_000
 ENV = (
