@@ -6,7 +6,7 @@ Neither knows more of HTTP than the other end needs: what is measured stands bet
 import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -101,7 +101,8 @@ class Client(asyncio.Protocol):
             Spoiled: it is not 200, or there is none.
         """
         assert self._transport is not None
-        waiting = self._waiting = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[Took] = asyncio.get_running_loop().create_future()
+        self._waiting = waiting
         self._came.clear()
         self._token = None
         self._begun = time.perf_counter()
@@ -170,9 +171,6 @@ async def provider() -> tuple[asyncio.Server, int]:
     """Listen on a free port of this machine."""
     server = await asyncio.get_running_loop().create_server(Provider, "127.0.0.1", 0, backlog=1024)
     return server, int(server.sockets[0].getsockname()[1])
-
-
-Connect = Callable[[], "asyncio.Future[Client]"]
 
 
 async def one_by_one(client: Client, requests: Requests, count: int) -> list[Took]:

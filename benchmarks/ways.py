@@ -38,6 +38,8 @@ model_list:
       api_key: none
 litellm_settings:
   telemetry: false
+general_settings:
+  dangerously_permit_weak_or_unset_master_key: true
 """
 
 
