@@ -154,8 +154,9 @@ def test_a_recording_of_other_calls_makes_the_run_invalid(bench: Bench, upstream
     run = bench.report("long.json").runs[0]
     assert "1 recorded calls were not used: extraction in deposit reader-01.md." in run.warnings
 
-    altered = (bench.folder / "c.gz").read_bytes()
-    (bench.folder / "altered.gz").write_bytes(altered[:-9] + b"x" + altered[-8:])
+    altered = bytearray((bench.folder / "c.gz").read_bytes())
+    altered[len(altered) // 2] ^= 1
+    (bench.folder / "altered.gz").write_bytes(altered)
     done = bench.run("--arm", "replay", "--cassette", "altered.gz", *ONE_MOVE)
     assert done.returncode == 7, done.stderr
 
