@@ -271,8 +271,16 @@ def test_what_the_provider_fails_is_no_verdict(
 # ---------------------------------------------------------------- a bench that is killed
 
 
+@pytest.mark.parametrize(
+    "next_start",
+    [
+        ("clean",),
+        ("--arm", "scripted", "--move-runs", "0", "--trip-alone-runs", "1", "-o", "y.json"),
+    ],
+    ids=["clean", "run"],
+)
 def test_what_a_killed_bench_had_in_flight_is_settled_and_said_at_the_next_start(
-    bench: Bench, upstream: StandIn, engine: Engine
+    next_start: tuple[str, ...], bench: Bench, upstream: StandIn, engine: Engine
 ) -> None:
     upstream.usual(first_byte_s=2.0)
     before = len(upstream.seen())
@@ -295,9 +303,9 @@ def test_what_a_killed_bench_had_in_flight_is_settled_and_said_at_the_next_start
     assert len(upstream.seen()) == asked, "it went on asking"
     upstream.usual(first_byte_s=0.0)
 
-    done = bench.run("clean")
+    done = bench.run(*next_start)
     assert done.returncode == 0, done.stderr
-    told = done.stdout.replace("\n", " ")
+    told = (done.stdout + done.stderr).replace("\n", " ")
     assert "reader-move-1: its bench was killed after 1 call, US$0.0231 spent" in told
     (ledger,) = (bench.folder / "state" / "ledgers").iterdir()
     line = orjson.loads(ledger.read_bytes())

@@ -145,8 +145,9 @@ def test_the_key_is_at_the_gateways_door_and_nowhere_else(
                      "--move-runs", "1", "--trip-alone-runs", "1", "-o", "report.json",
                      "--keep", "kept", "--save-profile")  # fmt: skip
     assert done.returncode == 0, done.stderr
-    # A call that fails for good is told of in many places.
-    upstream.usual(status=401, kind="authentication_error", message="invalid x-api-key")
+    # A call that fails for good is told of in many places, and this provider repeats what it got.
+    said = f"invalid x-api-key {CANARY}"
+    upstream.usual(status=401, kind="authentication_error", message=said)
     failed = bench.run("--arm", "live", *upstream.options, "--yes", "-o", "failed.json",
                        "--move-runs", "1", "--trip-alone-runs", "0", "--keep", "kept")  # fmt: skip
     assert failed.returncode == 5, failed.stderr
