@@ -41,6 +41,8 @@ class Ask:
     started: float
     opened: "asyncio.Future[Passage]"
     """Done when the client can be told something."""
+    raw: bytes
+    """The call's body; what its line names a call by that could not be read."""
     line: dict[str, Any] = field(default_factory=dict)
     flags: set[str] = field(default_factory=set)
     reply: Reply | None = None

@@ -33,14 +33,13 @@ class Book:
         self._asked += 1
         request_id = f"req_{self._run}_{self._asked:06d}"
         opened = asyncio.get_running_loop().create_future()
-        ask = Ask(request_id, path, query, time.monotonic(), opened)
+        ask = Ask(request_id, path, query, time.monotonic(), opened, raw)
         ask.line = {
             "seq": 0,
             "step": step,
             "purpose": UNATTRIBUTED,
             "requested_model": "",
             "request_id": request_id,
-            "prompt_sha256": hashlib.sha256(raw).hexdigest(),
         }
         return ask
 
@@ -50,8 +49,9 @@ class Book:
         Raises:
             LedgerError: it is not there.
         """
-        digest = ask.line["prompt_sha256"]
+        digest = ask.line.get("prompt_sha256") or hashlib.sha256(ask.raw).hexdigest()
         ask.line |= {
+            "prompt_sha256": digest,
             "outcome": outcome,
             "error": error,
             "detail": detail,

@@ -12,7 +12,7 @@ import orjson
 
 from runner.gateway import chat
 from runner.gateway._ask import Ask, Deal
-from runner.gateway.arms import Arm, Asked, ProviderFailed, Reply
+from runner.gateway.arms import Arm, Asked, ProviderFailed
 from runner.gateway.book import Book
 from runner.gateway.ceiling import Ceiling, CeilingReached, Hold, Quote
 from runner.gateway.chat import read_chat
@@ -20,6 +20,7 @@ from runner.gateway.config import GatewayConfig
 from runner.gateway.exchange import (
     another,
     failure_of,
+    hand_over,
     incomplete,
     judge,
     make,
@@ -256,12 +257,9 @@ class Door:
         try:
             await self.write(ask, *outcome)
         except OSError as unwritten:
-            problem = unwritten
+            tell(ask, unwritten)
         else:
-            for made in (ask.reply, problem):
-                if isinstance(made, Reply | ProviderFailed):
-                    made.written()
-        tell(ask, problem)
+            await hand_over(ask, problem)
         if ask.reply is not None:
             await ask.reply.close()
 

@@ -1,5 +1,6 @@
 """A call with whoever answers it: made, metered while it passes, settled whatever becomes of it."""
 
+import asyncio
 from collections.abc import Callable
 
 import orjson
@@ -17,6 +18,8 @@ from runner.model import Ending, Outcome
 
 SHOWN = 500
 """How much of its text a line holds."""
+TURNS = 3
+"""Turns of the event loop from a call's outcome to its answer's way out: recording can wait."""
 
 _CUT = ("max_tokens", "length")
 """What providers say of an answer that its limit cut short."""
@@ -123,6 +126,17 @@ def another(asked: str, served: str | None) -> Ending:
     """Another model answered than the one that was asked."""
     message = f"asked for {asked}, served by {served}"
     return Ending(outcome=Outcome.INVALID, kind="wrong_model", detail=message)
+
+
+async def hand_over(ask: Ask, problem: Exception | None) -> None:
+    """Let the client have what came of its call, and then keep what is kept of it; its line is
+    written."""
+    tell(ask, problem)
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    for made in (ask.reply, problem):
+        if isinstance(made, Reply | ProviderFailed):
+            made.written()
 
 
 def tell(ask: Ask, problem: Exception | None) -> None:

@@ -6,12 +6,17 @@ import contextlib
 import os
 import queue
 import threading
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
 
 _READ_BYTES = 1 << 20
+_TOGETHER_BYTES = 1 << 20
+"""About how much is written at once."""
+_GATHER_S = 0.001
+"""How long lines gather after some were written: to wake for each takes the calls' own time."""
 
 
 class Output:
@@ -37,12 +42,30 @@ class Output:
         self._thread.join(patience_s)
 
     def _run(self) -> None:
-        while (line := self._lines.get()) is not None:
+        more = True
+        while more:
+            together, more = self._gathered()
             # Nobody listens any more: the ledger has it, and standard input will say so too.
             with contextlib.suppress(OSError):
-                rest = memoryview(line)
+                rest = memoryview(together)
                 while rest:
                     rest = rest[os.write(self._fd, rest) :]
+            if more:
+                time.sleep(_GATHER_S)
+
+    def _gathered(self) -> tuple[bytearray, bool]:
+        """What was said meanwhile, at least one line of it, and whether more may follow."""
+        found = bytearray()
+        line = self._lines.get()
+        while line is not None:
+            found += line
+            if len(found) >= _TOGETHER_BYTES:
+                return found, True
+            try:
+                line = self._lines.get_nowait()
+            except queue.Empty:
+                return found, True
+        return found, False
 
 
 class Input:

@@ -118,7 +118,7 @@ async def test_a_call_waits_for_the_money_a_batch_holds(tmp_path: Path) -> None:
             assert cancelled.status == 200
         reply = await waiting
         assert reply.status == 200
-        assert len(it.lines()) == 3
+        await lines_come(it, 3)
         reply.close()
     assert it.spent() <= Decimal("0.02")
 

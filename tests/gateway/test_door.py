@@ -465,6 +465,7 @@ async def _interleaved(folder: Path, calls: Any, max_usd: Decimal) -> None:
             await settle_down()
             check()
         await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 10)
+        await it.door.close(10)  # whoever gave up did not wait for the line
         check()
         assert it.door.ceiling.reserved == 0
         assert it.spent() == it.door.ceiling.settled <= max_usd
