@@ -19,6 +19,8 @@ class Answer:
     stop_reason: str = "end_turn"
     cut: bool = False
     """Whether the connection is closed before a streamed reply is whole."""
+    counted: bool = True
+    """Whether a streamed reply says what it used."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,8 @@ class Provider:
                 return response
         await send("content_block_stop", index=0)
         ended: dict[str, Any] = {"stop_reason": reply.stop_reason, "stop_sequence": None}
-        await send("message_delta", delta=ended, usage={"output_tokens": 20})
+        used: dict[str, Any] = {"usage": {"output_tokens": 20}} if reply.counted else {}
+        await send("message_delta", delta=ended, **used)
         await send("message_stop")
         return response
 

@@ -244,3 +244,12 @@ def test_settings_reach_the_model(provider: Provider, judge: MakeJudge) -> None:
     judge(max_tokens={"contradiction": 77}).contradicts(OLD, NEW)
     assert provider.asked[0].body["max_tokens"] == 77
     assert parse('{"model": "a", "pins": {"update": "b"}}').model_for("update") == "b"
+
+
+def test_a_stream_that_does_not_say_what_it_used_is_the_providers_failure(
+    provider: Provider, judge: MakeJudge
+) -> None:
+    provider.script = lambda asked: Answer("[]", counted=False)
+    with pytest.raises(ProviderFailed, match="no message"):
+        judge().extract(NOTE)
+    assert len(provider.asked) == 1

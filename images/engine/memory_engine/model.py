@@ -124,7 +124,11 @@ class Model:
             messages=messages,
             extra_headers=headers,
         ) as stream:
-            stream.until_done()
+            try:
+                stream.until_done()
+            except (AttributeError, KeyError, TypeError) as error:
+                # How the SDK takes an event that lacks a part it counts on, such as the usage.
+                raise ValueError(f"an event of the stream lacks a part: {error}") from error
             try:
                 message = stream.current_message_snapshot
             except AssertionError:
