@@ -127,11 +127,11 @@ def test_a_step_that_does_not_end(
         engine.call("POST", f"/containers/{box.names.system}/pause")
 
     began = time.monotonic()
-    record = run(job(step_deadline_s=2.0), sandbox, MOVE, freeze)
+    record = run(job(step_deadline_s=10.0), sandbox, MOVE, freeze)
     assert (record.ending.outcome, record.ending.kind) == ("incomplete", "deadline")
-    assert "2 s" in record.ending.detail
+    assert "10 s" in record.ending.detail
     assert record.steps[-1].error is not None
-    assert time.monotonic() - began < 25
+    assert time.monotonic() - began < 40
     assert len(record.calls) == 1, "what was paid for stays on record"
 
 
