@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.model import Call, RunRecord, RunSpec
+from runner.plain import plain
 
 
 @dataclass(slots=True)
@@ -53,7 +54,8 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Say something that is not about one run."""
-        self.console.print(Text(text), highlight=False, soft_wrap=True)
+        if not self.quiet:
+            self.console.print(Text(plain(text)), highlight=False, soft_wrap=True)
 
     # ------------------------------------------------------------ runner.runs.watch.Watch
 
