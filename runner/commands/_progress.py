@@ -53,9 +53,10 @@ class Progress:
             self._live = None
 
     def note(self, text: str) -> None:
-        """Say something that is not about one run."""
-        if not self.quiet:
-            self.console.print(Text(plain(text)), highlight=False, soft_wrap=True)
+        """Say something that is not about one run, also when quiet: a build under way, what a
+        killed bench had spent.
+        """
+        self.console.print(Text(plain(text)), highlight=False, soft_wrap=True)
 
     # ------------------------------------------------------------ runner.runs.watch.Watch
 
