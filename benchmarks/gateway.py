@@ -35,7 +35,7 @@ from rich.console import Console
 from benchmarks import cpu
 from benchmarks.comparison import Measured, Round, comparison, targets
 from benchmarks.load import Requests, Took, at_once, one_by_one, provider
-from benchmarks.ways import Way, all_ways
+from benchmarks.ways import Way, all_ways, environment
 from runner.paths import state_dir
 
 AT_ONCE = 16
@@ -67,6 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     state.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=state, prefix="gateway-") as folder:
         names = [name for name in PROXIES if name not in options.without]
+        for name in names:
+            if name != "ours":
+                errors.print(f"looking for {name}'s environment, which is made when it is missing")
+                environment(name)
         machine = cpu.busy(Path("/proc/stat").read_text())
         begun, own = time.monotonic(), time.process_time()
         rounds, spent = asyncio.run(_measure(names, Path(folder), theirs, options, errors))

@@ -5,6 +5,7 @@ under the state folder, made from locks with hashes; nothing of them is in the p
 """
 
 import asyncio
+import ctypes
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ from runner.prices import load_prices
 START_S = 120.0
 """How long a proxy may take to listen."""
 LOCKS = Path(__file__).parent / "locks"
+_PR_SET_PDEATHSIG = 1
 LITELLM = """
 model_list:
   - model_name: {model}
@@ -131,7 +133,7 @@ def ours(folder: Path, port: int, core: int) -> Iterator[Way]:
 def mitmproxy(folder: Path, port: int, core: int) -> Iterator[Way]:
     """mitmproxy as a reverse proxy that keeps nothing."""
     listens = _free_port()
-    command = [str(_venv("mitmproxy") / "bin" / "mitmdump"), "--quiet"]
+    command = [str(environment("mitmproxy") / "bin" / "mitmdump"), "--quiet"]
     command += ["--mode", f"reverse:http://127.0.0.1:{port}", "--listen-host", "127.0.0.1"]
     command += ["--listen-port", str(listens), "--set", f"confdir={folder / 'mitmproxy'}"]
     # Without it a stream is passed on when it has ended.
@@ -146,7 +148,11 @@ def litellm(folder: Path, port: int, core: int) -> Iterator[Way]:
     """The LiteLLM proxy, one worker, no database and no keys of its own."""
     listens = _free_port()
     (folder / "litellm.yaml").write_text(LITELLM.format(model=MODEL, port=port))
-    command = [str(_venv("litellm") / "bin" / "litellm"), "--config", str(folder / "litellm.yaml")]
+    command = [
+        str(environment("litellm") / "bin" / "litellm"),
+        "--config",
+        str(folder / "litellm.yaml"),
+    ]
     command += ["--host", "127.0.0.1", "--port", str(listens), "--num_workers", "1"]
     with _started(command, core, folder / "litellm.log") as process:
         _wait_for(listens, process, folder / "litellm.log")
@@ -170,8 +176,8 @@ def all_ways(
         yield ways
 
 
-def _venv(name: str) -> Path:
-    """An environment with what a lock names; made when it is missing or of another lock."""
+def environment(name: str) -> Path:
+    """The environment with what a lock names; made when it is missing or of another lock."""
     lock = LOCKS / f"{name}.txt"
     folder = state_dir() / "venvs" / name
     mark = folder / "lock.txt"
@@ -212,7 +218,7 @@ def _started(
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE if stdin else out,
             stderr=out,
-            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+            preexec_fn=lambda: _confine(core),
         )
     try:
         yield process
@@ -225,6 +231,12 @@ def _started(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _confine(core: int) -> None:
+    """One core, and no longer life than whoever measures: one that is held still hears nothing."""
+    os.sched_setaffinity(0, {core})
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
