@@ -18,7 +18,7 @@ from runner.model import Ending, Outcome
 
 SHOWN = 500
 """How much of its text a line holds."""
-TURNS = 3
+TURNS = 2
 """Turns of the event loop from a call's outcome to its answer's way out: recording can wait."""
 
 _CUT = ("max_tokens", "length")

@@ -7,11 +7,15 @@ as much as one.
 import asyncio
 import contextlib
 import os
+import queue
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runner.model import Call
+
+_Batch = list[tuple[bytes, "asyncio.Future[None]"]]
+"""Lines, each with what is done when it is on the disk."""
 
 
 class LedgerError(OSError):
@@ -19,7 +23,7 @@ class LedgerError(OSError):
 
 
 class Ledger:
-    """An append-only file of calls as JSON lines.
+    """An append-only file of calls as JSON lines. It belongs to one event loop.
 
     Args:
         path: created when missing; a line already there is never touched.
@@ -32,10 +36,15 @@ class Ledger:
         self._size = os.fstat(self._fd).st_size
         self._follow = follow
         self._seq = 0
-        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
-        self._flushing: asyncio.Task[None] | None = None
-        self._disk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._waiting: _Batch = []
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._broken: OSError | None = None
+        # A thread of its own: an executor's futures cost a call more than its line does.
+        self._batches: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, _Batch] | None]
+        self._batches = queue.SimpleQueue()
+        self._disk = threading.Thread(target=self._run, name="ledger", daemon=True)
+        self._disk.start()
 
     async def append(self, call: Call) -> Call:
         """Number ``call``, write it, and return it when it is on the disk.
@@ -47,42 +56,57 @@ class Ledger:
             raise LedgerError(f"the ledger cannot be written: {self._broken}") from self._broken
         self._seq += 1
         numbered = call.model_copy(update={"seq": self._seq})
-        written = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        written = loop.create_future()
         self._waiting.append((numbered.model_dump_json().encode(), written))
-        if self._flushing is None:
-            self._flushing = asyncio.create_task(self._flush())
+        if self._idle.is_set():
+            self._idle.clear()
+            loop.call_soon(self._flush, loop)  # with what else comes in this turn
         # Shielded: a client that leaves must not take the line of its call with it.
         await asyncio.shield(written)
         return numbered
 
     async def close(self) -> None:
         """Wait for the last flush and close the file."""
-        if self._flushing is not None:
-            await self._flushing
-        self._disk.shutdown()
+        await self._idle.wait()
+        self._batches.put(None)
+        self._disk.join()
         os.close(self._fd)
 
-    async def _flush(self) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            while self._waiting:
-                batch, self._waiting = self._waiting, []
-                lines = b"".join(line + b"\n" for line, _ in batch)
+    def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch, self._waiting = self._waiting, []
+        self._batches.put((loop, batch))
+
+    def _flushed(
+        self, loop: asyncio.AbstractEventLoop, batch: _Batch, problem: OSError | None
+    ) -> None:
+        if problem is None:
+            for line, written in batch:
+                self._follow(line)
+                written.set_result(None)
+        else:
+            self._broken = problem
+            failed = LedgerError(f"the ledger cannot be written: {problem}")
+            for _, written in batch:
+                written.set_exception(failed)
+        if self._waiting:
+            self._flush(loop)
+        else:
+            self._idle.set()
+
+    # ------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        while (todo := self._batches.get()) is not None:
+            loop, batch = todo
+            problem = self._broken
+            if problem is None:
                 try:
-                    if self._broken is not None:
-                        raise self._broken
-                    await loop.run_in_executor(self._disk, self._write, lines)
-                except OSError as problem:
-                    self._broken = problem
-                    failed = LedgerError(f"the ledger cannot be written: {problem}")
-                    for _, written in batch:
-                        written.set_exception(failed)
-                    continue
-                for line, written in batch:
-                    self._follow(line)
-                    written.set_result(None)
-        finally:
-            self._flushing = None
+                    self._write(b"".join(line + b"\n" for line, _ in batch))
+                except OSError as cause:
+                    problem = cause
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                loop.call_soon_threadsafe(self._flushed, loop, batch, problem)
 
     def _write(self, lines: bytes) -> None:
         try:
