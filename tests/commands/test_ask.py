@@ -10,6 +10,8 @@ import pytest
 
 from tests.commands.conftest import Bench
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-of-a-test-0123456789"
 LIVE = ("--arm", "live")
 

@@ -17,6 +17,8 @@ from runner.prices import load_prices
 from tests.gateway._setup import KEY, MODEL, OTHER, Opened, body, live, raw, served
 from tests.standin.upstream import How, Upstream
 
+pytestmark = pytest.mark.slow
+
 PRICE = load_prices().models[MODEL]
 PATH = "/v1/messages/batches"
 TOKENS = Usage(input=100, output=20)

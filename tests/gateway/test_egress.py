@@ -19,6 +19,8 @@ from tests.gateway._certificates import OPENSSL, Authority
 from tests.gateway._setup import KEY, Opened, config, live, opened, raw
 from tests.standin.upstream import How, Running, Upstream, serve
 
+pytestmark = pytest.mark.slow
+
 NAME = "models.test"
 """No resolver knows it: where it leads is up to the test."""
 

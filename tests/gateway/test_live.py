@@ -14,6 +14,8 @@ from runner.prices import load_prices
 from tests.gateway._setup import KEY, MODEL, Opened, body, live, raw
 from tests.standin.upstream import How, Upstream
 
+pytestmark = pytest.mark.slow
+
 PRICE = load_prices().models[MODEL]
 MIXED = Usage(input=300, output=40, cache_write_5m=20, cache_write_1h=30, cache_read=50)
 SLOW = How(pause_s=0.05, text="x" * 640)

@@ -15,6 +15,8 @@ import pytest
 from runner.gateway.request import MAX_BODY_BYTES
 from tests.gateway._setup import MODEL, OTHER, Opened, body, raw, served, table
 
+pytestmark = pytest.mark.slow
+
 LONG = f"""
 schema = 1
 [[answer]]
