@@ -23,6 +23,8 @@ from runner.gateway.taps import (
 from runner.gateway.usage import Counted, chat_usage
 from runner.model import Usage
 
+pytestmark = pytest.mark.slow
+
 usages = st.builds(Usage, **dict.fromkeys(Usage.model_fields, st.integers(0, 10**6)))
 answers = st.builds(
     Answer,

@@ -18,6 +18,8 @@ from tests.reports.conftest import produced
 from tests.runs._memory import MemoryBox, MemorySandbox, Verb, fail, hang
 from tests.runs._protocols import protocol
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_published_protocol_passes_and_says_what_it_is(reader: Path, mid_trip: Path) -> None:
     for path in (reader, mid_trip):

@@ -14,6 +14,8 @@ from runner.runs.watch import Unwatched
 from tests.runs._memory import MemoryBox, MemorySandbox, Verb, fail, hang
 from tests.runs._protocols import Seen, jobs_of
 
+pytestmark = pytest.mark.slow
+
 
 class Full(Exception):
     """A disk that is."""

@@ -14,6 +14,8 @@ from runner.engine_address import Address
 from runner.errors import CannotStart, EngineLost
 from runner.runs.sandbox._engine import Engine, EngineRefused, connect
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[[Callable[[socket.socket], None]], Engine]
 
 
