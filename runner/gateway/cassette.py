@@ -180,7 +180,7 @@ def difference(recorded: str, asked: str, *, lines: int = 40) -> str:
             _spread(recorded), _spread(asked), "recorded", "asked", lineterm="", n=1
         )
     )
-    cut = shown[:lines]
+    cut = [line[:_SHOWN] for line in shown[:lines]]
     return "\n".join([*cut, f"... {len(shown) - lines} more lines"] if len(shown) > lines else cut)
 
 
@@ -190,7 +190,7 @@ def _spread(canonical: str) -> list[str]:
     try:
         document = orjson.loads(canonical)
     except orjson.JSONDecodeError:
-        return canonical.splitlines()
+        return canonical.split("\n")
     return list(_leaves(document, ""))
 
 
@@ -202,8 +202,9 @@ def _leaves(value: Any, path: str) -> Iterable[str]:
         for number, inner in enumerate(value):
             yield from _leaves(inner, f"{path}[{number}]")
     elif isinstance(value, str):
-        for line in value.splitlines() or [""]:
-            yield f"{path}: {line[:_SHOWN]}"
+        # At newlines only, and whole: what differs anywhere is to show.
+        for line in value.split("\n"):
+            yield f"{path}: {line}"
     else:
         yield f"{path}: {orjson.dumps(value).decode()}"
 
