@@ -26,6 +26,7 @@ LAYERS = (
         "keys",
         "model",
         "paths",
+        "placeholders",
         "plain",
         "prices",
         "profiles",

@@ -16,8 +16,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from runner.gateway.templates import PlaceholderError, compiled, fill, filled
 from runner.model import Usage
+from runner.placeholders import PlaceholderError, compiled, fill, filled
 
 
 class TableError(ValueError):

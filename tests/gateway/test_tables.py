@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.gateway.tables import TableError, Tables
-from runner.gateway.templates import compiled, fill
+from runner.placeholders import compiled, fill
 
 NAMES = {"home": "Delhi", "away": "Mum*ai {x}"}
 

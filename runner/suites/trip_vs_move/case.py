@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from runner.errors import UsageError
 from runner.paths import fixtures
-from runner.suites.placeholders import fill
+from runner.placeholders import fill
 from runner.suites.trip_vs_move import _validate
 from runner.suites.trip_vs_move._file import CaseFile, DayPart, VariantPart, WordsPart
 from runner.suites.trip_vs_move._validate import Flaw

@@ -1,6 +1,6 @@
 import pytest
 
-from runner.suites.placeholders import fill
+from runner.placeholders import fill
 
 
 def test_names_are_filled_and_doubled_braces_stay() -> None:
