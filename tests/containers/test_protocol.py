@@ -1,10 +1,13 @@
 """The whole protocol in real containers: what the published table must say, and what is stored."""
 
+import re
+import subprocess
 from datetime import date
 
 import pytest
 
 from runner.model import Claim, Store
+from runner.paths import root
 from runner.reports.schema import Report
 from runner.runs.sandbox import Engine
 from runner.suites.trip_vs_move import load_case
@@ -18,21 +21,33 @@ RULES = {"production": (), "before": ("--no-same-slot-admits",)}
 
 @pytest.fixture(scope="module")
 def bench(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("protocol"), engine=engine)
+    folder = tmp_path_factory.mktemp("protocol")
+    return Bench(folder, env={"COLUMNS": "80"}, engine=engine)
 
 
 @pytest.fixture(scope="module")
-def reports(bench: Bench) -> dict[tuple[str, str], tuple[int, Report]]:
-    """The published protocol of both cases under both rules: exit code and report."""
+def commands(bench: Bench) -> dict[tuple[str, str], subprocess.CompletedProcess[str]]:
+    """The published protocol of both cases under both rules, as commands that were run."""
     found = {}
     for case in ("reader", "mid-trip"):
         for rule, options in RULES.items():
             name = f"{case}-{rule}.json"
             done = bench.run("--arm", "scripted", "--case", case, *options, "--output", name)
             assert "Traceback" not in done.stderr, done.stderr
-            found[case, rule] = (done.returncode, bench.report(name))
+            found[case, rule] = done
     assert bench.left() == []
     return found
+
+
+@pytest.fixture(scope="module")
+def reports(
+    bench: Bench, commands: dict[tuple[str, str], subprocess.CompletedProcess[str]]
+) -> dict[tuple[str, str], tuple[int, Report]]:
+    """Exit code and report of each."""
+    return {
+        (case, rule): (done.returncode, bench.report(f"{case}-{rule}.json"))
+        for (case, rule), done in commands.items()
+    }
 
 
 @pytest.mark.parametrize("case", ["reader", "mid-trip"])
@@ -169,21 +184,61 @@ def test_the_end_of_the_week_is_stored_when_the_note_is_read_on_its_day(
     assert {step.saw.date() for step in published.steps if step.saw} == {date(2026, 10, 14)}
 
 
-@pytest.mark.parametrize("case", ["reader", "mid-trip"])
-def test_other_people_places_and_days_come_to_the_same(case: str, bench: Bench) -> None:
-    variants = load_case(case).variants
+def test_other_people_places_and_days_come_to_the_same(bench: Bench) -> None:
+    """Every variant of one case; ``tests/fixtures`` has every variant of every case without
+    containers, which know nothing of people and places.
+    """
+    variants = load_case("reader").variants
     assert len(variants) >= 6
     done = bench.run(
-        *("--arm", "scripted", "--case", case, "--all-variants", "--output", f"all-{case}.json"),
+        *("--arm", "scripted", "--all-variants", "--output", "all.json"),
         *("--move-runs", "1", "--trip-alone-runs", "1", "--jobs", "2", "--quiet"),
         timeout_s=300,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     for variant in ("published", *variants):
-        report = bench.report(f"all-{case}-{variant}.json")
+        report = bench.report(f"all-{variant}.json")
         assert [run.ending.outcome for run in report.runs] == ["passed", "passed"], variant
         assert report.case.variant == (None if variant == "published" else variant)
     assert bench.left() == []
+
+
+def test_one_variant_alone(bench: Bench) -> None:
+    variant = load_case("mid-trip").variants[-1]
+    done = bench.run(
+        *("--arm", "scripted", "--case", "mid-trip", "--variant", variant),
+        *("--move-runs", "1", "--trip-alone-runs", "1", "--output", "one.json"),
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    report = bench.report("one.json")
+    assert report.case.variant == variant
+    assert [run.ending.outcome for run in report.runs] == ["passed", "passed"]
+
+
+SAMPLE = re.compile(
+    r"<!-- sample: bench (.*?) -->\n```\n(.*?)\n```\n<!-- end of sample -->", re.DOTALL
+)
+
+
+def shape(text: str) -> list[str]:
+    """Lines without what may differ from machine to machine: seconds, and white space."""
+    found = []
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0] in ("move", "trip-alone") and words[-1].replace(".", "").isdigit():
+            words[-1] = "SECONDS"
+        found.append(re.sub("─+", "-", " ".join(words)))
+    return found
+
+
+def test_the_sample_in_the_readme_is_what_the_command_prints(
+    commands: dict[tuple[str, str], subprocess.CompletedProcess[str]],
+) -> None:
+    found = SAMPLE.search((root() / "README.md").read_text())
+    assert found is not None
+    arguments, shown = found.groups()
+    assert arguments == "--arm scripted"  # the reader's case and this output are the defaults
+    assert shape(commands["reader", "production"].stdout.rstrip()) == shape(shown)
 
 
 def test_json_on_standard_output_is_the_report_and_evidence_is_kept(bench: Bench) -> None:

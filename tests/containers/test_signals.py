@@ -133,7 +133,15 @@ def test_after_sigkill_bench_clean_removes_the_rest(
 ) -> None:
     running.kill()
     running.communicate()
-    mine = bench.left()
+    mine: list[str] = []
+
+    def settled() -> bool:
+        """Whether the engine is done with what the bench had asked of it before it was killed."""
+        before, mine[:] = list(mine), sorted(bench.left())
+        time.sleep(0.2)
+        return before == mine
+
+    until(settled, 10)
     assert mine
     done = bench.run("clean")
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ declined or empty is an error of its own: it must never pass for a verdict.
 """
 
 import email.utils
+import gc
 import importlib
 import random
 import sys
@@ -37,6 +38,17 @@ TRANSIENT_STATUS = frozenset({408, 409, 429})
 TRANSIENT_TYPES = frozenset({"overloaded_error", "api_error", "rate_limit_error", "timeout_error"})
 
 
+def _import_sdk() -> Any:
+    """The SDK with what it is retried by. Some thousand modules make no garbage, so looking for
+    it meanwhile is a sixth of the time for nothing."""
+    gc.disable()
+    try:
+        importlib.import_module("tenacity")
+        return importlib.import_module("anthropic")
+    finally:
+        gc.enable()
+
+
 class BrokenReply(Exception):
     """What came back is no message, or not all of one."""
 
@@ -61,8 +73,7 @@ class Model:
         """
         with self._lock:
             if self._sdk is None:
-                importlib.import_module("tenacity")
-                anthropic = importlib.import_module("anthropic")
+                anthropic = _import_sdk()
                 self._sdk = anthropic.Anthropic(
                     max_retries=0, timeout=self.settings.options.timeout_s
                 )

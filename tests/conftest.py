@@ -1,0 +1,13 @@
+"""What holds for every test."""
+
+import pytest
+
+NO_ENGINE = "unix:///nonexistent/engine.sock"
+
+
+@pytest.fixture(autouse=True)
+def _no_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that no other test than one marked ``containers`` can reach, so that none comes
+    to need one."""
+    if request.node.get_closest_marker("containers") is None:
+        monkeypatch.setenv("DOCKER_HOST", NO_ENGINE)
