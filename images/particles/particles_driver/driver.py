@@ -28,8 +28,9 @@ from particles_driver.settings import Place, Settings
 MAX_LINE = 16 * 2**20
 """Longest request, in bytes."""
 VERBS = ("describe", *verbs.VERBS, "stop")
-OTHER_VERBS = ("index", "ask", "probe", "learn")
+OTHER_VERBS = ("index", "ask", "learn")
 """Verbs of the protocol that are not driven here."""
+CAPABILITIES = ("claims", "probes")
 
 
 class Driver:
@@ -79,7 +80,7 @@ class Driver:
             "version": importlib.metadata.version("linkedparticles"),
             "licence": LICENCE,
             "verbs": list(VERBS),
-            "capabilities": ["claims"],
+            "capabilities": list(CAPABILITIES),
             "encoder": self._encoder,
             "settings": {
                 "model": self._settings.model,

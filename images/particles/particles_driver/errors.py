@@ -29,3 +29,15 @@ class ProviderFailed(DriverError):
     """A model call that mattered got no usable answer."""
 
     type = "provider"
+
+
+class GatewayRefused(DriverError):
+    """The door refused a model call for good."""
+
+    type = "gateway_refused"
+
+
+class UnparseableReply(DriverError):
+    """A model's reply that is none: declined, cut off, empty, or not in the form asked for."""
+
+    type = "unparseable_reply"

@@ -16,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from particles_driver import probes
 from particles_driver.errors import BadRequest, DriverError, ProviderFailed
 from particles_driver.settings import Place
 
@@ -103,7 +104,17 @@ def snapshot(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": str(target)}
 
 
-VERBS = {"deposit": deposit, "consolidate": consolidate, "snapshot": snapshot}
+def probe(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Have the engine judge two claims; its store is not touched, nor made."""
+    return probes.probe(request)
+
+
+VERBS = {
+    "deposit": deposit,
+    "consolidate": consolidate,
+    "probe": probe,
+    "snapshot": snapshot,
+}
 
 
 def _command(*arguments: str) -> None:
