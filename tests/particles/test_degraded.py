@@ -42,8 +42,7 @@ def test_it_says_what_it_is(particles: Installed, folder: Path) -> None:
         said = driver.result("describe")
         assert (said["name"], said["version"]) == ("particles", "1.214.1")
         assert said["encoder"].startswith("all-MiniLM-L6-v2")
-        for verb in ("index", "ask", "learn"):
-            assert driver.ask(verb)["error"]["type"] == "unsupported"
+        assert driver.ask("learn")["error"]["type"] == "unsupported"
         assert driver.ask("dance")["error"]["type"] == "bad_request"
         for name in ("", "..", "a/b", "/etc/passwd", None):
             assert driver.ask("deposit", name=name, text="A.")["error"]["type"] == "bad_request"

@@ -22,15 +22,17 @@ from pathlib import Path
 from typing import Any
 
 from particles_driver import LICENCE, NAME, encoder, verbs
+from particles_driver.asking import Server
 from particles_driver.errors import BadRequest, DriverError, Unsupported
 from particles_driver.settings import Place, Settings
 
 MAX_LINE = 16 * 2**20
 """Longest request, in bytes."""
 VERBS = ("describe", *verbs.VERBS, "stop")
-OTHER_VERBS = ("index", "ask", "learn")
+OTHER_VERBS = ("learn",)
 """Verbs of the protocol that are not driven here."""
-CAPABILITIES = ("claims", "probes")
+CAPABILITIES = ("claims", "recall", "refuses", "probes")
+"""Not ``scores``: it tells the rank of what it finds, and not by how much."""
 
 
 class Driver:
@@ -46,6 +48,7 @@ class Driver:
         self._encoder: str | None = None
         self._place = Place(Path(os.environ.get("HOME", ".")).resolve())
         self._wrong: DriverError | None = None
+        self._server: Server | None = None
 
     def serve(self) -> int:
         """Answer until ``stop`` or the end of the requests."""
@@ -53,6 +56,8 @@ class Driver:
         while (line := self._line()) is not None:
             if self._answered(line):
                 break
+        if self._server is not None:
+            self._server.stop()
         return 0
 
     # ------------------------------------------------------------ the engine
@@ -122,7 +127,21 @@ class Driver:
             return {}
         if self._wrong is not None:
             raise self._wrong
-        return self._describe() if verb == "describe" else self._forked(verb, request)
+        if verb == "describe":
+            return self._describe()
+        if verb == "ask":
+            request = {**request, verbs.SERVER_PORT: self._listening().port}
+        return self._forked(verb, request)
+
+    def _listening(self) -> Server:
+        """The engine's server, started where there is none."""
+        if self._server is None:
+            # In a process of its own too: the driver never runs the engine itself.
+            self._forked(verbs.CREATE, {})
+            self._server = Server.started(self._replies)
+        elif (status := self._server.ended()) is not None:
+            raise DriverError(f"the engine's server ended with status {status}")
+        return self._server
 
     def _forked(self, verb: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Run a verb in a process of its own and wait for what it says."""
@@ -196,7 +215,7 @@ def main() -> int:
 def _work(pipe: int, place: Place, verb: str, request: Mapping[str, Any]) -> None:
     """The whole life of a verb's process; does not return."""
     try:
-        outcome: dict[str, Any] = {"result": verbs.VERBS[verb](place, request)}
+        outcome: dict[str, Any] = {"result": verbs.WORK[verb](place, request)}
     except DriverError as error:
         outcome = {"error": {"type": error.type, "message": str(error)}}
     except BaseException as error:

@@ -73,6 +73,8 @@ class Settings:
                     "min_requests": 1,
                 },
             },
+            # Its server answers as often as it is asked.
+            "api": {"rate_limit_per_minute": 0},
             "reconciliation": {
                 "update_supersession": {"same_slot_admits": self.options["same_slot_admits"]}
             },

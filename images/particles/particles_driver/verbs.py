@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from particles_driver import probes
+from particles_driver import asking, probes
 from particles_driver.errors import BadRequest, DriverError, ProviderFailed
 from particles_driver.settings import Place
 
@@ -24,6 +24,8 @@ TEMPLATE = "PARTICLES_TEMPLATE"
 """Names a store that was migrated when the image was built; copied where it is set."""
 EXCHANGE = "BENCH_EXCHANGE"
 """Names the folder snapshots are put into, where it is not the container's own."""
+SERVER_PORT = "_port"
+"""What the driver adds to a question: where the engine's server listens."""
 
 _LAZY = (
     *("aiosqlite", "alembic.command", "alembic.script", "sqlalchemy.dialects.sqlite.aiosqlite"),
@@ -61,14 +63,39 @@ def create(place: Place) -> None:
         _command("db", "init")
 
 
+def created(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
+    """See that there is a store."""
+    create(place)
+    return {}
+
+
 def deposit(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     """Put a note into the folder, as of now, and have the engine audit it."""
     create(place)
-    name, text = request.get("name"), request.get("text")
+    _written(place, request)
+    _audited(place)
+    return _counted(place)
+
+
+def index(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Put all pages into the folder, as of now, and have the engine audit them at once."""
+    pages = request.get("pages")
+    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
+        raise BadRequest("index needs a list of pages")
+    create(place)
+    for page in pages:
+        _written(place, page)
+    if pages:
+        _audited(place)
+    return {"pages": len(pages), **_counted(place)}
+
+
+def _written(place: Place, given: Mapping[str, Any]) -> None:
+    name, text = given.get("name"), given.get("text")
     if not isinstance(name, str) or Path(name).name != name or name in ("", ".", ".."):
-        raise BadRequest("deposit needs the plain name of a file")
+        raise BadRequest("a note needs the plain name of a file")
     if not isinstance(text, str):
-        raise BadRequest("deposit needs a text")
+        raise BadRequest("a note needs a text")
     note = place.notes / name
     note.write_text(text, encoding="utf-8")
     # The engine takes a note's day from its file, which the kernel dates by the true clock.
@@ -76,9 +103,11 @@ def deposit(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     os.utime(note, (now, now))
     if abs(note.stat().st_mtime - now) > 1:
         raise DriverError("the file of the note does not keep the day it was given")
+
+
+def _audited(place: Place) -> None:
     _command("audit", str(place.notes), "--yes")
     _read_whole(place)
-    return _counted(place)
 
 
 def consolidate(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,6 +133,11 @@ def snapshot(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": str(target)}
 
 
+def ask(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Ask the engine's server, which listens where the driver says."""
+    return asking.asked(place, request[SERVER_PORT], request)
+
+
 def probe(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     """Have the engine judge two claims; its store is not touched, nor made."""
     return probes.probe(request)
@@ -112,9 +146,15 @@ def probe(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
 VERBS = {
     "deposit": deposit,
     "consolidate": consolidate,
+    "index": index,
+    "ask": ask,
     "probe": probe,
     "snapshot": snapshot,
 }
+"""What can be asked of the driver, and is done in a process of its own."""
+CREATE = "create"
+WORK = {**VERBS, CREATE: created}
+"""The same, and what the driver itself wants done so."""
 
 
 def _command(*arguments: str) -> None:

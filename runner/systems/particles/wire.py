@@ -17,6 +17,7 @@ task                purpose              told by
 ``faithfulness``    verification         a ``retired`` claim and a ``restatement``
 ``paraphrase``      verification         two claims, one word of three to answer with
 ``link``            subject_resolution   a ``name``, a ``claim``, ``candidates``
+``answer``          query_response       a ``question`` and ``particles``
 =================== ==================== ==========================================
 """
 
@@ -43,6 +44,7 @@ _PURPOSES = {
     "faithfulness": "verification",
     "paraphrase": "verification",
     "link": "subject_resolution",
+    "answer": "query_response",
 }
 PURPOSES = frozenset({*_PURPOSES.values()})
 
@@ -50,6 +52,7 @@ _TRANSPORT = frozenset({"stream", "metadata"})
 """Fields of a request that change how it is answered, not what is asked."""
 _REFERENCE = re.compile(r"REFERENCE DATE\b[^\n]*?(\d{4}-\d{2}-\d{2})")
 _CANDIDATE = re.compile(r"c[1-9][0-9]*")
+_CLAIM = re.compile(r" *- (?P<text>.*?)(?: <(?P<modality>[A-Z_]+)>.*)?")
 _PAIR = frozenset({"claim_a", "claim_b"})
 _LINES = ("reason", "slot", "verdict")
 """What an answer to two claims is made of, in the order it is written."""
@@ -126,6 +129,8 @@ def _task(call: ParticlesCall) -> str:
         return _pair_task(call)
     if labels == {"name", "claim", "candidates"}:
         return "link"
+    if labels == {"question", "particles"}:
+        return "answer"
     raise ValueError(f"no known call fences {', '.join(sorted(labels))}")
 
 
@@ -158,6 +163,9 @@ def _extraction(call: ParticlesCall) -> dict[str, Any]:
 
 
 def _two_claims(call: ParticlesCall) -> dict[str, Any]:
+    """Claims A and B. An update gives the older one first; a contradiction does not say, and is
+    asked with the newer first, but for a restatement, which comes second.
+    """
     return {"older": {"text": call.data["claim_a"]}, "newer": {"text": call.data["claim_b"]}}
 
 
@@ -206,6 +214,14 @@ def _link(call: ParticlesCall) -> dict[str, Any]:
     }
 
 
+def _answer(call: ParticlesCall) -> dict[str, Any]:
+    lines = (_CLAIM.fullmatch(line) for line in call.data["particles"].splitlines())
+    return {
+        "question": call.data["question"],
+        "claims": [line.groupdict() for line in lines if line],
+    }
+
+
 _FIELDS = {
     "extraction": _extraction,
     "contradiction": _two_claims,
@@ -215,6 +231,7 @@ _FIELDS = {
     "faithfulness": _faithfulness,
     "paraphrase": _two_claims,
     "link": _link,
+    "answer": _answer,
 }
 
 _BLOCK = re.compile(

@@ -93,3 +93,13 @@ def link() -> dict[str, Any]:
         f"Candidates:\n{fenced('candidates', listing)}",
     ]
     return request("qid", "\n\n".join(parts), max_tokens=256)
+
+
+def answer(question: str = "Where does the user live?") -> dict[str, Any]:
+    listing = "- The user lives in Delhi. <FALSIFIABLE>\n- The user <likes> it. <EXPERIENTIAL>"
+    parts = [
+        f"Question:\n{fenced('question', question)}",
+        f"Relevant particles (general audience):\n{fenced('particles', listing)}",
+        "\n",
+    ]
+    return request("NO_RELEVANT_KNOWLEDGE", "\n\n".join(parts))

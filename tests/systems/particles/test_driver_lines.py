@@ -42,7 +42,7 @@ def test_lines_of_every_kind(tmp_path: Path) -> None:
         b'{"id": true, "verb": "describe"}',
         b'{"id": 3}',
         b'{"id": 4, "verb": "dance"}',
-        b'{"id": 5, "verb": "ask"}',
+        b'{"id": 5, "verb": "learn"}',
         b'{"id": 6, "verb": "describe"}',
         b'{"id": 7, "verb": "' + b"x" * (16 * 2**20) + b'"}',
         b'{"id": 8, "verb": "stop"}',

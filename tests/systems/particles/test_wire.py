@@ -95,6 +95,18 @@ CALLS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
             ],
         },
     ),
+    "answer": (
+        ask.answer(),
+        "query_response",
+        {
+            "task": "answer",
+            "question": "Where does the user live?",
+            "claims": [
+                {"text": "The user lives in Delhi.", "modality": "FALSIFIABLE"},
+                {"text": "The user <likes> it.", "modality": "EXPERIENTIAL"},
+            ],
+        },
+    ),
 }
 
 
