@@ -1,5 +1,6 @@
 """Rates of small counts, with the exact interval that belongs to them."""
 
+from math import comb
 from typing import NamedTuple
 
 CONFIDENCE = 0.95
@@ -47,3 +48,27 @@ def rate(hits: int, of: int, *, confidence: float = CONFIDENCE) -> str:
         return counted
     low, high = exact_interval(hits, of, confidence=confidence)
     return f"{counted} [{low * 100:.0f}–{high * 100:.0f}%]"
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """McNemar's exact test, two-sided, of two ways to decide the same cases.
+
+    It asks how often a coin thrown once for every case they disagree on would fall as unevenly as
+    this, or more so. Whole numbers are counted, so the value is the same to the last bit on every
+    machine, as a report that is computed again has to be.
+
+    Args:
+        only_first: cases that the first way alone decides rightly.
+        only_second: cases that the second way alone decides rightly.
+
+    Returns:
+        The p-value, from 0 to 1; 1 where they never disagree.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if only_first < 0 or only_second < 0:
+        raise ValueError(f"{only_first} and {only_second} are no counts")
+    thrown, fewer = only_first + only_second, min(only_first, only_second)
+    tail = sum(comb(thrown, heads) for heads in range(fewer + 1))
+    return min(1.0, 2 * tail / (1 << thrown))
