@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from memory_engine import LICENCE, NAME, __version__
-from memory_engine.driver import VERBS
+from memory_engine.driver import CAPABILITIES, VERBS
 from memory_engine.settings import PURPOSES, Options
 from memory_engine.store import FILE
 
@@ -36,6 +36,7 @@ def test_the_description_is_true_of_the_engine() -> None:
     system = catalog.load("engine")
     assert (system.name, system.version, system.licence) == (NAME, __version__, LICENCE)
     assert system.verbs == VERBS
+    assert system.capabilities == CAPABILITIES
     assert tuple(system.purposes) == PURPOSES
     assert system.store == FILE
     own = {field.name: getattr(Options(), field.name) for field in dataclasses.fields(Options)}
@@ -75,7 +76,7 @@ def test_an_unknown_system_is_named_beside_the_known_ones() -> None:
         ('name = "engine"', 'name = "other"'),
         ("schema = 1", "schema = 2"),
         ("schema = 1", "schema = 1\nextra = 1"),
-        ('capabilities = ["claims"]', 'capabilities = ["claims", "telepathy"]'),
+        ('capabilities = ["claims",', 'capabilities = ["telepathy",'),
         ('reader = "runner.systems.engine', 'reader = "os'),
         ('wire = "runner.systems.engine.wire:EngineWire"', 'wire = "runner.systems.engine.wire"'),
         ("default = 40", 'default = "forty"'),

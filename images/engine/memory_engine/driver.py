@@ -26,14 +26,16 @@ from memory_engine.deposit import deposit
 from memory_engine.errors import BadRequest, EngineError, StoreUnusable, Unsupported
 from memory_engine.judge import Judge
 from memory_engine.model import Model
+from memory_engine.probe import probe, stated
 from memory_engine.snapshot import snapshot
 from memory_engine.store import Note, Store, digest
 
 MAX_LINE = 16 * 2**20
 """Longest request, in bytes."""
 
-VERBS = ("describe", "deposit", "consolidate", "snapshot", "stop")
-OTHER_VERBS = ("index", "ask", "probe", "learn")
+VERBS = ("describe", "deposit", "consolidate", "probe", "snapshot", "stop")
+CAPABILITIES = ("claims", "probes")
+OTHER_VERBS = ("index", "ask", "learn")
 """Verbs of the protocol that this engine has no use for."""
 
 
@@ -61,6 +63,7 @@ class Driver:
             "describe": self._describe,
             "deposit": self._deposit,
             "consolidate": self._consolidate,
+            "probe": self._probe,
             "snapshot": self._snapshot,
             "stop": self._stop,
         }
@@ -117,7 +120,7 @@ class Driver:
             "version": __version__,
             "licence": LICENCE,
             "verbs": list(VERBS),
-            "capabilities": ["claims"],
+            "capabilities": list(CAPABILITIES),
             "encoder": None,
             "settings": {
                 **self._configured().as_json(),
@@ -139,6 +142,11 @@ class Driver:
         before = judge.calls
         result = consolidate(store, judge, self._configured().options, now)
         return {**result, "calls": _since(before, judge.calls)}
+
+    def _probe(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        older, newer = (stated(request, side) for side in ("older", "newer"))
+        # The store is not opened: a probe is of two claims and of nothing else.
+        return probe(self._asked(), older, newer)
 
     def _snapshot(self, request: Mapping[str, Any]) -> dict[str, Any]:
         _, store = self._opened()
@@ -162,12 +170,16 @@ class Driver:
                 self._model = Model(self._configured())
             return self._model
 
-    def _opened(self) -> tuple[Judge, Store]:
+    def _asked(self) -> Judge:
         if self._judge is None:
             self._judge = Judge(self._open_model())
+        return self._judge
+
+    def _opened(self) -> tuple[Judge, Store]:
+        judge = self._asked()
         if self._store is None:
             self._store = Store(self._folder)
-        return self._judge, self._store
+        return judge, self._store
 
 
 def serve(requests: BinaryIO, replies: BinaryIO, env: Mapping[str, str]) -> int:

@@ -5,7 +5,7 @@ A reply that does not parse is asked for once more; a second one fails the verb.
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from memory_engine import prompts, replies
 from memory_engine.errors import UnparseableReply
@@ -14,6 +14,18 @@ from memory_engine.rules import Reading
 from memory_engine.store import Claim, Note
 
 T = TypeVar("T")
+
+
+class Told(Protocol):
+    """What the model is told of a claim."""
+
+    @property
+    def text(self) -> str:
+        """What it states."""
+
+    @property
+    def day(self) -> str | None:
+        """ISO date it was told on; none where that is not known."""
 
 
 class Judge:
@@ -32,12 +44,12 @@ class Judge:
         document = prompts.extraction(note.name, note.text, note.day)
         return self._ask("extraction", "extraction", document, replies.extraction)
 
-    def contradicts(self, older: Claim, newer: Claim) -> replies.Verdict:
+    def contradicts(self, older: Told, newer: Told) -> replies.Verdict:
         """Whether two claims cannot both be true."""
         document = prompts.contradiction(_told(older), _told(newer))
         return self._ask("contradiction", "contradiction", document, replies.contradiction)
 
-    def update(self, older: Claim, newer: Claim, *, reading: int) -> Reading:
+    def update(self, older: Told, newer: Told, *, reading: int) -> Reading:
         """Whether the newer claim replaces the older one, read for the first or second time."""
         purpose = "update" if reading == 1 else "verification"
         document = prompts.update(reading, _told(older), _told(newer))
@@ -74,5 +86,5 @@ class Judge:
             raise UnparseableReply(f"{task}: unusable twice: {error}") from error
 
 
-def _told(claim: Claim) -> dict[str, str]:
+def _told(claim: Told) -> prompts.Statement:
     return {"text": claim.text, "day": claim.day}

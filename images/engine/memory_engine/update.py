@@ -7,6 +7,7 @@ from typing import Any
 
 from memory_engine import rules
 from memory_engine.judge import Judge
+from memory_engine.pair import sample
 from memory_engine.settings import Options
 from memory_engine.store import BY_UPDATE, Changes, Claim, Event, Retirement
 from memory_engine.words import subject_key
@@ -67,31 +68,23 @@ class Reconciliation:
     def _probe(self, claim: Claim, other: Claim) -> None:
         self.probes += 1
         older, newer = (other, claim) if other.day <= claim.day else (claim, other)
-        contradiction = self.judge.contradicts(older, newer)
-        first = self.judge.update(older, newer, reading=1)
-        second = self.judge.update(older, newer, reading=2) if first.changes else None
-        changes = rules.settled(first, second)
-        past_value = rules.has_past_value_marker(older.text)
+        found = sample(self.judge, older, newer)
         retired = rules.retires(
             same_slot_admits=self.options.same_slot_admits,
-            contradicts=contradiction.yes,
-            changes=changes,
-            past_value=past_value,
+            contradicts=found.contradiction.yes,
+            changes=found.changes,
+            past_value=found.past_value,
         )
         evidence = {
             "same_slot_admits": self.options.same_slot_admits,
-            "past_value_marker": past_value,
-            "contradiction": {
-                "verdict": "YES" if contradiction.yes else "NO",
-                "reason": contradiction.reason,
-            },
-            "readings": [_reading(reading) for reading in (first, second) if reading is not None],
+            "past_value_marker": found.past_value,
+            **found.evidence(),
         }
         if not retired:
             self._record("PAIR_KEPT", {"older": older.id, "newer": newer.id, **evidence})
             return
         decided_by = "update+second-reading"
-        if not self.options.same_slot_admits or past_value:
+        if not self.options.same_slot_admits or found.past_value:
             decided_by += "+contradiction"
         self._retired.add(older.id)
         at = self.clock().isoformat()
@@ -103,7 +96,3 @@ class Reconciliation:
 
     def _record(self, kind: str, payload: dict[str, Any]) -> None:
         self.changes.events.append(Event(kind, self.clock().isoformat(), payload))
-
-
-def _reading(reading: rules.Reading) -> dict[str, str]:
-    return {"slot": reading.slot, "verdict": reading.verdict, "reason": reading.reason}
