@@ -30,6 +30,7 @@ LAYERS = (
         "plain",
         "prices",
         "profiles",
+        "published",
         "stats",
     ),
 )
