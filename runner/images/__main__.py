@@ -1,4 +1,7 @@
-"""``python -m runner.images NAME... | --all``: builds what is missing and prints what is there."""
+"""``python -m runner.images NAME... | --all``: builds what is missing and prints what is there.
+
+``NAME@VERSION`` is an image of another version than its default.
+"""
 
 import sys
 import time
@@ -13,7 +16,12 @@ def main(arguments: list[str]) -> int:
     for name in wanted:
         start = time.monotonic()
         try:
-            found = ensure(name, progress=lambda line: print(f"    {line}", flush=True))
+            image, _, version = name.partition("@")
+            found = ensure(
+                image,
+                version=version or None,
+                progress=lambda line: print(f"    {line}", flush=True),
+            )
         except BenchError as error:
             print(error, file=sys.stderr)
             return error.exit_code

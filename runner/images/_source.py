@@ -1,6 +1,7 @@
 """What an image is built from: its files, and one digest over all that decides its content."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,10 @@ _BENCH_PARTS = (
     "scripts",
     "uv.lock",
 )
-_LEFT_OUT = {"__pycache__", ".venv"}
+_LEFT_OUT = {"__pycache__", ".mypy_cache", ".venv"}
+LOCKS = "locks"
+"""Folder of an image that can be built of several versions: a lock each, named after it."""
+_DEFAULT = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +53,22 @@ class Recipe:
         return f"memory-bench/{self.name}:{self.digest[:12]}"
 
 
-def recipe(name: str, base_id: str | None = None, args: Mapping[str, str] | None = None) -> Recipe:
+def recipe(
+    name: str,
+    base_id: str | None = None,
+    args: Mapping[str, str] | None = None,
+    version: str | None = None,
+) -> Recipe:
     """The recipe of an image, from the files as they are now.
 
     Args:
         name: ``base``, ``bench`` or a folder under ``images``.
         base_id: the image it stands on; none for the base itself.
         args: build arguments beside the epoch.
+        version: of what is in it, where several can be built; none for its own default.
 
     Raises:
-        UsageError: no such image.
+        UsageError: no such image, or not of that version.
     """
     if name == BENCH:
         context = paths.root()
@@ -67,17 +77,40 @@ def recipe(name: str, base_id: str | None = None, args: Mapping[str, str] | None
         context = paths.images() / name
         parts = (context,)
         if not (context / "Dockerfile").is_file():
-            known = ", ".join(names())
-            raise UsageError(f"There is no image {name!r}.", hint=f"There are: {known}.")
+            images = ", ".join(names())
+            raise UsageError(f"There is no image {name!r}.", hint=f"There are: {images}.")
     source = hashlib.sha256(f"{name}\n".encode())
     for file in sorted(file for part in parts for file in _walk(part)):
         body = file.read_bytes()
         runs = "x" if file.stat().st_mode & 0o100 else "-"
         head = f"{file.relative_to(context).as_posix()}\n{runs} {len(body)}\n"
         source.update(head.encode() + body)
-    digest = hashlib.sha256(f"{source.hexdigest()}\n{base_id or ''}\n".encode())
-    epoch = {"SOURCE_DATE_EPOCH": settings()["SOURCE_DATE_EPOCH"]}
-    return Recipe(name, context, source.hexdigest(), digest.hexdigest(), epoch | dict(args or {}))
+    ground = f"{source.hexdigest()}\n{base_id or ''}\n"
+    given = {"SOURCE_DATE_EPOCH": settings()["SOURCE_DATE_EPOCH"], **(args or {})}
+    if version is not None:
+        known = versions(name)
+        if version not in known:
+            there_are = ", ".join(known) or "its own and no other"
+            raise UsageError(
+                f"The image {name} cannot be built of version {version!r}.",
+                hint=f"There are: {there_are}.",
+            )
+        if version != known[0]:
+            ground += f"VERSION={version}\n"
+            given["VERSION"] = version
+    digest = hashlib.sha256(ground.encode())
+    return Recipe(name, context, source.hexdigest(), digest.hexdigest(), given)
+
+
+def versions(name: str) -> tuple[str, ...]:
+    """The versions an image can be built of, its default first; none where it has but one."""
+    context = paths.images() / name
+    locks = sorted((file.stem for file in (context / LOCKS).glob("*.txt")), reverse=True)
+    if not locks:
+        return ()
+    default = _DEFAULT.search((context / "Dockerfile").read_text())
+    first = default[1] if default else locks[0]
+    return (first, *(other for other in locks if other != first))
 
 
 def names() -> tuple[str, ...]:

@@ -23,6 +23,7 @@ BENCH_LOCAL = "memory-bench/bench:local"
 """The name Compose runs the bench by."""
 
 names = _source.names
+versions = _source.versions
 
 
 def _quiet(_line: str) -> None:
@@ -32,6 +33,7 @@ def _quiet(_line: str) -> None:
 def ensure(
     name: str,
     *,
+    version: str | None = None,
     progress: Progress = _quiet,
     client: docker.DockerClient | None = None,
     deadline_s: float = DEADLINE_S,
@@ -42,25 +44,30 @@ def ensure(
 
     Args:
         name: ``base``, ``bench``, or a folder under ``images``.
+        version: of the system in it, one of ``versions(name)``; none for the default.
         progress: told, a line at a time, what is being built; never called when nothing is.
         client: the engine, where one is connected already.
         deadline_s: bound on one build, in seconds.
 
     Raises:
         CannotStart: no engine, or a build failed; the message holds its last lines.
-        UsageError: there is no such image.
+        UsageError: there is no such image, or not of that version.
     """
     if client is not None:
-        return _ensure(client, name, progress, deadline_s)
+        return _ensure(client, name, version, progress, deadline_s)
     client = engine_api.connect()
     try:
-        return _ensure(client, name, progress, deadline_s)
+        return _ensure(client, name, version, progress, deadline_s)
     finally:
         client.close()
 
 
 def _ensure(
-    client: docker.DockerClient, name: str, progress: Progress, deadline_s: float
+    client: docker.DockerClient,
+    name: str,
+    version: str | None,
+    progress: Progress,
+    deadline_s: float,
 ) -> ImageIdentity:
     running = os.environ.get("BENCH_IMAGE")
     if name == BENCH and running:
@@ -69,7 +76,7 @@ def _ensure(
     if name == BASE:
         wanted, found = base
     else:
-        wanted, found = _above(client, name, base, progress, deadline_s)
+        wanted, found = _above(client, name, version, base, progress, deadline_s)
     return identity.from_inspection(client, wanted.tag, found)
 
 
@@ -113,6 +120,7 @@ def _base(
 def _above(
     client: docker.DockerClient,
     name: str,
+    version: str | None,
     base: tuple[Recipe, dict[str, Any]],
     progress: Progress,
     deadline_s: float,
@@ -120,7 +128,8 @@ def _above(
     ground, below = base
 
     def look() -> Recipe:
-        return _source.recipe(name, base_id=below["Id"], args={"BENCH_BASE": ground.tag})
+        args = {"BENCH_BASE": ground.tag}
+        return _source.recipe(name, base_id=below["Id"], args=args, version=version)
 
     def make(wanted: Recipe) -> None:
         progress(f"building {wanted.tag} on {ground.tag}")

@@ -90,22 +90,38 @@ def _remember(kept: Path, raw: bytes) -> None:
 
 
 def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
-    """Read from a container that is never started, so nothing of the image runs."""
-    sweep(client)
-    made = client.api.create_container(
-        image_id, command=["true"], network_disabled=True, labels={labels.ROLE: INSPECTING}
-    )
     try:
-        chunks, _ = client.api.get_archive(made["Id"], PACKAGES)
-        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
-            member = archive.extractfile(Path(PACKAGES).name)
-            assert member is not None
-            return member.read()
+        (raw,) = read_files(client, image_id, PACKAGES).values()
     except docker.errors.NotFound as error:
         raise CannotStart(
             f"Image {image_id} has no package list ({PACKAGES}).",
             hint="Its Dockerfile must end with bench-seal.",
         ) from error
+    return raw
+
+
+def read_files(client: docker.DockerClient, image_id: str, path: str) -> dict[str, bytes]:
+    """A file of an image, or the files of a folder, by their names without the folders.
+
+    They are read from a container that is never started, so nothing of the image runs.
+
+    Raises:
+        docker.errors.NotFound: the image holds no such path.
+    """
+    sweep(client)
+    made = client.api.create_container(
+        image_id, command=["true"], network_disabled=True, labels={labels.ROLE: INSPECTING}
+    )
+    try:
+        chunks, _ = client.api.get_archive(made["Id"], path)
+        found: dict[str, bytes] = {}
+        with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
+            for member in archive:
+                if member.isfile():
+                    file = archive.extractfile(member)
+                    assert file is not None
+                    found[Path(member.name).name] = file.read()
+        return found
     finally:
         client.api.remove_container(made["Id"], v=True, force=True)
 

@@ -45,6 +45,9 @@ class System(Noun):
     """The name of its folder, and the one it is asked for by."""
     title: str
     version: str
+    """The version that is run: its own default, or another that was asked for."""
+    versions: tuple[str, ...] = ()
+    """Other versions that its image can be built of."""
     licence: str
     """An SPDX identifier."""
     about: str
@@ -98,17 +101,32 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(file.parent.name for file in paths.images().glob(f"*/{FILE}")))
 
 
-def load(name: str) -> System:
+def load(name: str, version: str | None = None) -> System:
     """The system of that name.
 
+    Args:
+        name: the name of its folder.
+        version: which of its versions; none for its default.
+
     Raises:
-        UsageError: there is no such system, or what its folder says is wrong.
+        UsageError: there is no such system, or not in that version, or what its folder says is
+            wrong.
     """
     known = names()
     if name not in known:
         there_are = ", ".join(known) or "none"
         raise UsageError(f"There is no system {name!r}.", hint=f"There are: {there_are}.")
-    return _parse(paths.images() / name / FILE)
+    system = _parse(paths.images() / name / FILE)
+    known_versions = (system.version, *system.versions)
+    if version is None or version == system.version:
+        return system
+    if version not in known_versions:
+        raise UsageError(
+            f"{name} cannot be run in version {version!r}.",
+            hint=f"There are: {', '.join(known_versions)}.",
+        )
+    others = tuple(other for other in known_versions if other != version)
+    return system.model_copy(update={"version": version, "versions": others})
 
 
 def load_all() -> tuple[System, ...]:

@@ -1,10 +1,13 @@
 """linkedparticles' image, alone and as a bench runs it."""
 
+import hashlib
+import json
 import subprocess
 
 import pytest
 
-from runner.images import ensure
+from runner.errors import CannotStart
+from runner.images import ensure, upstream, versions
 from runner.systems import catalog
 from tests.containers.test_engine_image import SANDBOX, Container
 
@@ -24,6 +27,36 @@ def image() -> str:
     return ensure("particles").config_digest
 
 
+@pytest.fixture(scope="module", params=versions("particles"))
+def built(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each version, with its image."""
+    return request.param, ensure("particles", version=request.param).config_digest
+
+
+def test_the_default_version_is_the_one_that_is_built_unasked(image: str) -> None:
+    default, older = versions("particles")
+    assert ensure("particles", version=default).config_digest == image
+    found = ensure("particles", version=older)
+    assert found.config_digest != image
+    held = {package.name: package.version for package in found.packages}
+    assert held["linkedparticles"] == older
+
+
+def test_it_holds_the_files_of_the_published_runs(built: tuple[str, str]) -> None:
+    found = upstream.files(built[1])
+    assert {name: hashlib.sha256(body).hexdigest() for name, body in found.items()} == dict(
+        upstream.digests()
+    )
+    assert found["reader-01.md"].decode()
+    assert json.loads(found["gate_pairs.json"])["rows"]
+
+
+def test_no_other_image_does() -> None:
+    base = ensure("base").config_digest
+    with pytest.raises(CannotStart, match="does not hold"):
+        upstream.files(base)
+
+
 def test_it_is_no_larger_than_it_may_be(image: str) -> None:
     said = subprocess.run(
         ["docker", "image", "inspect", "--format", "{{.Size}}", image],
@@ -33,16 +66,18 @@ def test_it_is_no_larger_than_it_may_be(image: str) -> None:
     assert int(said.stdout) < MOST_BYTES
 
 
-def test_it_says_what_its_description_says(image: str) -> None:
+def test_it_says_what_its_description_says(built: tuple[str, str]) -> None:
+    version, image = built
     container = Container(image, *ENV)
     try:
         described = container.ask("describe")["result"]
     finally:
         container.close()
-    system = catalog.load("particles")
+    system = catalog.load("particles", version)
     assert (described["name"], described["version"]) == (system.name, system.version)
     assert described["licence"] == system.licence
     assert tuple(described["verbs"]) == system.verbs
+    assert tuple(described["capabilities"]) == system.capabilities
     assert described["settings"]["options"] == system.settle({})
     assert described["encoder"].startswith("all-MiniLM-L6-v2")
     assert "copied" in described["settings"]["store"]

@@ -44,10 +44,21 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def particles() -> Installed:
     """The installation: made where there is none."""
+    return installed()
+
+
+@pytest.fixture(scope="session")
+def older_particles() -> Installed:
+    """The first release with both cases."""
+    return installed("--version", "1.192.2")
+
+
+def installed(*options: str) -> Installed:
+    """What ``scripts/particles_venv.py`` made, or makes."""
     if FAKETIME is None:
         pytest.skip("libfaketime is not installed")
     said = subprocess.run(
-        [sys.executable, "scripts/particles_venv.py"],
+        [sys.executable, "scripts/particles_venv.py", *options],
         cwd=root(),
         stdout=subprocess.PIPE,
         check=True,

@@ -165,10 +165,12 @@ def _settled(what: str, verdict: object, calls: tuple[Asked, ...] | list[Asked])
 def _failure(what: str, error: Exception) -> DriverError:
     """What an exception of a call means for the verb."""
     import anthropic
-    from particles.llm.registry import CompletionRefused, EmptyCompletionError
+    from particles.egress import EgressRefused
+    from particles.llm import CompletionError
 
     said = f"{what}: {type(error).__name__}: {error}"
-    if isinstance(error, CompletionRefused | EmptyCompletionError):
+    # The engine's own word for a reply without a text, or with a refusal in its place.
+    if isinstance(error, CompletionError) and not isinstance(error, EgressRefused):
         return UnparseableReply(said)
     if isinstance(error, anthropic.APIStatusError):
         for_good = error.response.headers.get("x-should-retry") == "false"

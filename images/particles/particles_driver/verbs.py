@@ -183,7 +183,7 @@ def _read_whole(place: Place) -> None:
         unread = store.execute(
             "SELECT count(*) FROM snapshots WHERE extraction_status <> 'COMPLETE'"
         ).fetchone()[0]
-        refused = store.execute("SELECT count(*) FROM extraction_refusals").fetchone()[0]
+        refused = _refusals(store)
         runs = store.execute(
             "SELECT payload FROM operator_events WHERE event_type = 'CONSOLIDATION_RUN'"
             " ORDER BY rowid DESC LIMIT 1"
@@ -193,6 +193,17 @@ def _read_whole(place: Place) -> None:
     last = json.loads(runs[0]) if runs else {}
     if last.get("semantic_degraded"):
         raise ProviderFailed(f"went without a model: {last.get('semantic_degraded_reason')}")
+
+
+def _refusals(store: sqlite3.Connection) -> int:
+    """Notes the model would not read; a version without a table of them leaves them unread."""
+    there = store.execute(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'extraction_refusals'"
+    ).fetchone()[0]
+    if not there:
+        return 0
+    count: int = store.execute("SELECT count(*) FROM extraction_refusals").fetchone()[0]
+    return count
 
 
 def _counted(place: Place) -> dict[str, Any]:

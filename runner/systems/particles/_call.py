@@ -2,7 +2,8 @@
 
 The engine keeps what it wants to know apart from what it was given: instructions go into the
 system turn, and every text that came from outside into the user turn, each between two marks
-that carry the label of the text and a number drawn for that one call.
+that carry the label of the text and a number drawn for that one call. Releases before the fences
+came to its probes, such as 1.192.2, ask about two claims in one plain text instead.
 """
 
 import re
@@ -17,6 +18,10 @@ _FENCE = re.compile(
     r'(?P<text>.*?)\n</(?P=label) nonce="(?P=nonce)">',
     re.DOTALL,
 )
+_PLAIN = re.compile(
+    r"(?P<instructions>.*?)\n\nClaim A: (?P<claim_a>.*?)\n\nClaim B: (?P<claim_b>.*)", re.DOTALL
+)
+"""How an older release asks about two claims, instructions and claims in one turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class ParticlesCall:
     """What one request says."""
 
     nonce: str
-    """The number drawn for this call."""
+    """The number drawn for this call; empty where nothing is fenced."""
     instructions: str
     """The system turn, whole."""
     data: Mapping[str, str]
@@ -44,9 +49,17 @@ class ParticlesCall:
         declared = _DECLARED.search(instructions)
         messages = body.get("messages")
         last = messages[-1] if isinstance(messages, list) and messages else None
-        if declared is None or not isinstance(last, dict) or last.get("role") != "user":
-            raise ValueError("the call does not fence its data")
-        nonce, user = declared[1], _text(last.get("content"))
+        if not isinstance(last, dict) or last.get("role") != "user":
+            raise ValueError("the call does not end with a turn of the user")
+        limit = body.get("max_tokens")
+        most, user = limit if isinstance(limit, int) else 0, _text(last.get("content"))
+        if declared is None:
+            plain = _PLAIN.fullmatch(user)
+            if plain is None or instructions:
+                raise ValueError("the call does not fence its data")
+            claims = {label: plain[label] for label in ("claim_a", "claim_b")}
+            return cls("", plain["instructions"], claims, user, most)
+        nonce = declared[1]
         data: dict[str, str] = {}
         for found in _FENCE.finditer(user):
             # A note may hold marks of its own; only those with this call's number count.
@@ -54,8 +67,7 @@ class ParticlesCall:
                 data.setdefault(found["label"], found["text"])
         if not data:
             raise ValueError("the call fences no data")
-        limit = body.get("max_tokens")
-        return cls(nonce, instructions, data, user, limit if isinstance(limit, int) else 0)
+        return cls(nonce, instructions, data, user, most)
 
     def line(self, title: str) -> str | None:
         """What stands after ``title: `` on a line of its own, outside the data."""

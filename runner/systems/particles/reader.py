@@ -35,8 +35,8 @@ from runner.systems._rows import (
 from runner.systems._sqlite import Row, Snapshot, opened
 
 FILE = "particles.db"
-MIGRATIONS = frozenset({"059"})
-"""Last migrations of the stores that are known here; 059 is 1.214.1's."""
+MIGRATIONS = frozenset({"052", "059"})
+"""Last migrations of the stores that are known here: 052 is 1.192.2's, 059 is 1.214.1's."""
 TRIGGERS = frozenset(
     {
         "trg_particles_journal_insert",
@@ -122,9 +122,8 @@ class _Reading:
                 raise UnreadableStore(f"The table {name} has no column {', '.join(missing)}.")
         versions = [row["version_num"] for row in self._select("alembic_version")]
         if len(versions) != 1 or versions[0] not in MIGRATIONS:
-            raise UnreadableStore(
-                f"The store's migration is {versions!r:.80}; known: {', '.join(MIGRATIONS)}."
-            )
+            known = ", ".join(sorted(MIGRATIONS))
+            raise UnreadableStore(f"The store's migration is {versions!r:.80}; known: {known}.")
 
     def _select(self, table: str) -> list[Row]:
         # Rows are numbered as they are written; ids and times of the engine do not order them.

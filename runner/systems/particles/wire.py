@@ -113,7 +113,7 @@ class ParticlesWire:
             nonce = ParticlesCall.read(body).nonce
         except ValueError:
             return written
-        return written.replace(nonce.encode(), NO_NONCE.encode())
+        return written.replace(nonce.encode(), NO_NONCE.encode()) if nonce else written
 
 
 # ---------------------------------------------------------------- what kind of call

@@ -103,3 +103,12 @@ def answer(question: str = "Where does the user live?") -> dict[str, Any]:
         "\n",
     ]
     return request("NO_RELEVANT_KNOWLEDGE", "\n\n".join(parts))
+
+
+def plain(
+    instructions: str, a: str = "A.", b: str = "B.", max_tokens: int = 4096
+) -> dict[str, Any]:
+    """Two claims as a release before the fences asks about them."""
+    user = f"{instructions}\n\nClaim A: {a}\n\nClaim B: {b}"
+    messages = [{"role": "user", "content": user}]
+    return {"model": "claude-sonnet-5-5", "max_tokens": max_tokens, "messages": messages}

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from runner.errors import CannotStart, UsageError
 from runner.gateway.tables import Tables
+from runner.images import _source, upstream
+from runner.images import versions as images_built
 from runner.paths import fixtures, images
 from runner.suites.trip_vs_move import Case, case_names, load_case
 from runner.systems import catalog
@@ -14,6 +17,7 @@ from runner.systems.particles import reader, wire
 from tests.systems.particles import _requests as ask
 
 CONTEXT = images() / "particles"
+VERSIONS = ("1.214.1", "1.192.2")
 CASES = [(name, variant) for name in case_names() for variant in (None, *load_case(name).variants)]
 
 
@@ -26,11 +30,40 @@ def test_it_is_true_of_what_is_installed() -> None:
     system = catalog.load("particles")
     assert set(system.purposes) == wire.PURPOSES
     assert system.store == reader.FILE
-    lock = (CONTEXT / "requirements.lock").read_text()
-    assert f"linkedparticles=={system.version} " in lock
+    assert images_built("particles") == (system.version, *system.versions)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_has_a_lock_of_its_own(version: str) -> None:
+    assert catalog.load("particles", version).version == version
+    lock = (CONTEXT / "locks" / f"{version}.txt").read_text()
+    assert f"linkedparticles=={version} " in lock
     pinned = re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE)
     assert not {"torch", "sentence-transformers", "huggingface-hub"} & set(pinned)
     assert not [name for name in pinned if name.startswith("nvidia")]
+
+
+def test_no_other_version_can_be_had() -> None:
+    with pytest.raises(UsageError, match=r"1\.0\.0"):
+        catalog.load("particles", "1.0.0")
+    one, other = (_source.recipe("particles", version=version) for version in VERSIONS)
+    assert one == _source.recipe("particles")
+    assert one.tag != other.tag
+    assert (one.source, one.args.get("VERSION")) == (other.source, None)
+    assert other.args["VERSION"] == VERSIONS[1]
+    for name, version in (("particles", "1.0.0"), ("engine", VERSIONS[0])):
+        with pytest.raises(UsageError, match="cannot be built"):
+            _source.recipe(name, version=version)
+
+
+def test_what_is_taken_out_of_it_is_held_to_the_same_digests() -> None:
+    here = (fixtures() / "published" / "upstream.sha256").read_text()
+    assert (CONTEXT / "upstream" / "upstream.sha256").read_text() == here
+    assert len(upstream.digests()) == 9
+    with pytest.raises(CannotStart, match="missing"):
+        upstream.checked({})
+    with pytest.raises(CannotStart, match="not the published runs'"):
+        upstream.checked(dict.fromkeys(upstream.digests(), b""))
 
 
 @pytest.mark.parametrize("flag", [True, False])
