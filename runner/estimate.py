@@ -8,7 +8,7 @@ Where the system was never measured on the case and model there is an upper boun
 the most that any measured system took on any model, with nothing read from a cache.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -134,7 +134,7 @@ def estimate(
             f"usage: {measured.source}, read {measured.read};"
             f" prices: {listed.source}, read {listed.read}"
         ),
-        notes=tuple(_notes(job, system)),
+        notes=tuple(_notes(job, system, kinds)),
     )
 
 
@@ -219,15 +219,16 @@ def _uncached(tokens: Usage) -> Usage:
     )
 
 
-def _notes(job: _Job, system: str) -> list[str]:
-    measured, notes = job.measured, []
+def _notes(job: _Job, system: str, kinds: Sequence[KindEstimate]) -> list[str]:
+    measured = job.measured
+    told = (job.profile(job.model, kind.kind).note for kind in kinds)
+    notes = list(dict.fromkeys(note for note in told if note))
     if system != measured.system:
         notes.append(f"Usage was measured on {measured.system}, not on {system}.")
     known = {row.model for row in measured.profile}
     for model in dict.fromkeys((job.model, *job.pins.values())):
         if job.prices.name_of(model) not in known:
-            kinds = {row.kind for row in measured.profile if row.case == job.case}
-            like = sorted({job.profile(model, kind).model for kind in kinds})
+            like = sorted({job.profile(model, kind.kind).model for kind in kinds})
             notes.append(
                 f"{model} was not measured: tokens of {' and '.join(like)} at its own price."
             )

@@ -332,6 +332,10 @@ class Observation(Noun):
     value: JsonValue
 
 
+Fixtures = Literal["own", "upstream"]
+"""Whose words a system is given: this project's, or the published bytes."""
+
+
 class RunSpec(Noun):
     """Everything that makes one run what it is."""
 
@@ -340,6 +344,7 @@ class RunSpec(Noun):
     case: str
     fixture_variant: str | None = None
     """Which variant of the case's people, places and dates; none for the published one."""
+    fixtures: Fixtures = "own"
     kind: str
     """The suite's protocol, such as ``move`` or ``trip-alone``."""
     index: int

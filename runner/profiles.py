@@ -44,6 +44,8 @@ class Profile(_Strict):
     model: str
     kind: str
     run_usd: Range
+    note: str = ""
+    """What makes it less than a measurement; empty where nothing does."""
     purposes: dict[str, Purpose]
 
     @property

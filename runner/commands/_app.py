@@ -13,7 +13,16 @@ from rich.text import Text
 from typer.exceptions import TyperException
 
 from runner import __version__
-from runner.commands import clean, doctor, kill_matrix, rescore, schema, systems, trip_vs_move
+from runner.commands import (
+    clean,
+    doctor,
+    kill_matrix,
+    rescore,
+    schema,
+    systems,
+    trip_vs_move,
+    update_gate,
+)
 from runner.errors import BenchError, UsageError
 from runner.plain import plain
 
@@ -47,6 +56,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command("trip-vs-move")(trip_vs_move.trip_vs_move)
+app.command("update-gate")(update_gate.update_gate)
 app.command("rescore")(rescore.rescore)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)

@@ -15,6 +15,7 @@ from runner.reports.terminal import dollars
 
 def confirm(
     estimates: Sequence[Estimate],
+    title: str,
     *,
     yes: bool,
     most_usd: Decimal | None,
@@ -32,7 +33,7 @@ def confirm(
         NotConfirmed: the user says no, or there is no terminal to ask at.
     """
     for estimate in estimates:
-        print_estimate(estimate, console)
+        print_estimate(estimate, title, console)
     usd = sum((estimate.expected_usd for estimate in estimates), Decimal(0))
     limit = f"at most US${dollars(most_usd)}" if most_usd is not None else "no ceiling"
     if yes:

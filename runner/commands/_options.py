@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,9 +19,94 @@ class Output(enum.StrEnum):
     JSON = "json"
 
 
+class Arm(enum.StrEnum):
+    """Who answers the system's model calls."""
+
+    SCRIPTED = "scripted"
+    LIVE = "live"
+    RECORD = "record"
+    REPLAY = "replay"
+
+
+class Ceiling(enum.StrEnum):
+    """How a ceiling is held."""
+
+    RESERVED = "reserved"
+    MEASURED = "measured"
+
+
+class FixturesChoice(enum.StrEnum):
+    """Whose words a system is given."""
+
+    OWN = "own"
+    UPSTREAM = "upstream"
+
+
+MODEL = "claude-sonnet-5-5"
+
 FormatOption = Annotated[
     Output, typer.Option("--format", help="A table for people, or the whole report as JSON.")
 ]
+SystemOption = Annotated[str, typer.Option(help="What is measured; see `bench systems`.")]
+ArmOption = Annotated[
+    Arm,
+    typer.Option(
+        help="Who answers model calls: a table, the provider, the provider with a cassette that"
+        " is written, or such a cassette (no network, free)."
+    ),
+]
+ModelOption = Annotated[str, typer.Option(help="The one model every purpose runs on.")]
+Pin = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PURPOSE=MODEL", help="Run one purpose on another model (no bar then)."),
+]
+FixturesOption = Annotated[
+    FixturesChoice,
+    typer.Option(
+        help="own: worded for this bench. upstream: the very bytes of the published runs."
+    ),
+]
+MaxUsd = Annotated[float | None, typer.Option(help="Ceiling of one run in US$; never passed.")]
+MaxUsdTotal = Annotated[
+    float | None,
+    typer.Option(
+        help="Ceiling of all runs together; each leases --max-usd, or an equal share, of it."
+    ),
+]
+CeilingOption = Annotated[
+    Ceiling, typer.Option(help="measured: looked at only between steps, as published.")
+]
+StepDeadline = Annotated[float, typer.Option(min=1, help="Seconds a step may take.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time.")]
+CassetteOption = Annotated[
+    Path | None,
+    typer.Option(help="The recording: written by --arm record, read by --arm replay."),
+]
+Profiles = Annotated[Path | None, typer.Option(help="Where measured usage is kept and looked for.")]
+SaveProfile = Annotated[
+    bool,
+    typer.Option("--save-profile", help="Keep what these runs took, for the next estimate."),
+]
+EstimateOnly = Annotated[
+    bool, typer.Option("--estimate", help="Print what it would cost, and stop.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", "-y", help="Spend without asking (scripted runs never ask).")
+]
+OutputFile = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Where the report goes (JSON).")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Finish the half-written report at --output.")
+]
+KeepOption = Annotated[
+    Path | None, typer.Option("--keep", help="Keep snapshots, calls and logs in this folder.")
+]
+FaultOption = Annotated[
+    str | None,
+    typer.Option(help="Make the scripted model wrong in one way (see the kill matrix)."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 def pairs(values: Sequence[str], option: str) -> dict[str, str]:
@@ -38,6 +124,18 @@ def pairs(values: Sequence[str], option: str) -> dict[str, str]:
             raise UsageError(f"{option} names {name} twice.")
         found[name] = rest
     return found
+
+
+def check_arm(arm: Arm, *, fault: str | None, save_profile: bool) -> None:
+    """Refuse options that the arm has no use for.
+
+    Raises:
+        UsageError: one is given all the same.
+    """
+    if fault is not None and arm is not Arm.SCRIPTED:
+        raise UsageError("--fault needs --arm scripted: only a table can be made wrong.")
+    if save_profile and arm not in (Arm.LIVE, Arm.RECORD):
+        raise UsageError("--save-profile needs a live run: a table's usage measures no model.")
 
 
 PriceOption = Annotated[

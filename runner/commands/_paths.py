@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner.errors import UsageError
-from runner.suites.trip_vs_move import Case
+from runner.suites.registry import AnySubject
 
 
-def beside(path: Path, cases: Sequence[Case], suffix: str) -> list[Path]:
+def beside(path: Path, cases: Sequence[AnySubject], suffix: str) -> list[Path]:
     """The named file; with the variant before its ending where there are several."""
     if len(cases) == 1:
         return [path.resolve()]
@@ -18,7 +18,7 @@ def beside(path: Path, cases: Sequence[Case], suffix: str) -> list[Path]:
     ]
 
 
-def cassette_files(path: Path | None, arm: str, cases: Sequence[Case]) -> list[Path | None]:
+def cassette_files(path: Path | None, arm: str, cases: Sequence[AnySubject]) -> list[Path | None]:
     """The cassette of each case; none for an arm without.
 
     Raises:

@@ -1,5 +1,6 @@
 """What is seen while runs go on: a live table on a terminal, a line a step elsewhere."""
 
+import math
 import threading
 import time
 from dataclasses import dataclass, field
@@ -13,6 +14,10 @@ from rich.text import Text
 from runner.model import Call, RunRecord, RunSpec
 from runner.plain import plain
 
+STEP_LINES_S = 1.0
+"""Least time between two lines of one run's steps: where a step takes milliseconds, not each is
+told of."""
+
 
 @dataclass(slots=True)
 class _Row:
@@ -24,6 +29,8 @@ class _Row:
     usd: Decimal = Decimal(0)
     outcome: str = ""
     seconds: float = 0.0
+    told: float = -math.inf
+    """When a line was last written of one of its steps."""
 
 
 @dataclass(slots=True)
@@ -70,7 +77,12 @@ class Progress:
         with self._lock:
             row = self._rows[run_id]
             row.step = name
-        self._line(row, name)
+            now = time.monotonic()
+            tell = now - row.told >= STEP_LINES_S
+            if tell:
+                row.told = now
+        if tell:
+            self._line(row, name)
 
     def call(self, run_id: str, call: Call) -> None:
         """The gateway wrote a line in its ledger."""

@@ -26,7 +26,7 @@ def print_report(report: Report, format_: Output, console: Console) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_estimate(estimate: Estimate, console: Console) -> None:
+def print_estimate(estimate: Estimate, title: str, console: Console) -> None:
     """Print what a protocol will cost, and from what that was computed."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("run", no_wrap=True)
@@ -41,7 +41,10 @@ def print_estimate(estimate: Estimate, console: Console) -> None:
             dollars(kind.expected_usd),
             dollars(kind.expected_usd * kind.runs),
         )
-    console.print(Text(f"Trip versus move, {estimate.case}, on {estimate.model}: estimate"))
+    what = (
+        title if title.lower().replace(" ", "-") == estimate.case else f"{title}, {estimate.case}"
+    )
+    console.print(Text(f"{what}, on {estimate.model}: estimate"))
     console.print(table)
     low, expected = dollars(estimate.low_usd), dollars(estimate.expected_usd)
     console.print(Text(f"all runs: about US${expected}, US${low} when it goes cheaply"))

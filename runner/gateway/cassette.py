@@ -21,7 +21,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from runner.errors import AlteredReport, UsageError
-from runner.model import Noun
+from runner.model import Fixtures, Noun
 
 MAX_BYTES = 1 << 30
 """More than any cassette holds once it is unpacked."""
@@ -99,6 +99,7 @@ class Cassette(Noun):
     suite: str
     case: str
     fixture_variant: str | None = None
+    fixtures: Fixtures = "own"
     recorded_from: datetime
     recorded_to: datetime
     models: tuple[str, ...]

@@ -128,6 +128,7 @@ def _check_runs(report: Report, path: Path) -> None:
             "suite": (spec.suite, report.suite),
             "case": (spec.case, report.case.name),
             "fixture_variant": (spec.fixture_variant, report.case.variant),
+            "fixtures": (spec.fixtures, report.case.fixtures),
             "arm": (spec.arm, report.arm),
             "model": (spec.model, report.model),
             "pins": (purposes, report.purposes),

@@ -27,11 +27,10 @@ from runner.reports.schema import (
 )
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, Protocol, jobs, specs, tables
+from runner.runs.plan import Images, Protocol, jobs, label, specs, tables
 from runner.runs.pool import run_all
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
-from runner.suites.trip_vs_move.protocol import step_name
 
 
 class OutputLost(CannotStart):
@@ -60,6 +59,7 @@ def blank(
     planned = specs(protocol)
     return Report(
         bench_version=__version__,
+        suite=protocol.suite.name,
         case=case,
         system=SystemIdentity(
             name=protocol.system.name,
@@ -75,8 +75,10 @@ def blank(
         clock=_clock(protocol),
         comparable=against_published(protocol),
         fixtures=(
-            Fixture(name=f"cases/{case.name}.toml", sha256=case.sha256),
-            *(Fixture(name=f"notes/{note.name}", sha256=note.sha256) for note in case.notes),
+            *(
+                Fixture(name=name, sha256=sha256)
+                for name, sha256 in protocol.suite.digests(case).items()
+            ),
             *(
                 Fixture(name=f"scripted/{table.name}", sha256=table.sha256)
                 for table in tables(protocol)
@@ -236,10 +238,16 @@ def _to_be_made(run: RunRecord) -> bool:
 
 
 def _clock(protocol: Protocol) -> Clock:
-    days = {note.name: protocol.clock.day(note.day) for note in protocol.case.notes}
+    steps = [
+        step
+        for kind, count in protocol.runs.items()
+        if count
+        for step in protocol.suite.steps(protocol.case, kind, 1)
+    ]
+    days = {step.name: protocol.clock.day(step.day) for step in steps}
     return Clock(
         mode=protocol.clock.mode,
-        days={step_name(name): day.isoformat() for name, day in days.items() if day is not None},
+        days={name: day.isoformat() for name, day in days.items() if day is not None},
     )
 
 
@@ -247,6 +255,6 @@ def new_name(protocol: Protocol) -> str:
     """A file name that tells one report from another, ending in a digest of the moment."""
     now = datetime.now(UTC)
     mark = hashlib.sha256(now.isoformat().encode()).hexdigest()[:4]
-    parts = ["trip-vs-move", protocol.case.name, protocol.case.variant, protocol.system.name]
-    parts += [protocol.model, protocol.arm, f"{now:%Y%m%dT%H%M%S}-{mark}"]
-    return "-".join(part for part in parts if part) + ".json"
+    parts = list(dict.fromkeys([protocol.suite.name, *label(protocol.case)]))
+    parts += [protocol.system.name, protocol.model, protocol.arm, f"{now:%Y%m%dT%H%M%S}-{mark}"]
+    return "-".join(parts) + ".json"

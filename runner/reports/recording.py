@@ -12,8 +12,6 @@ from runner.runs.disk import give_to_owner, make_folder, try_out
 from runner.runs.plan import Protocol, specs
 from runner.runs.provider import Tape
 
-SUITE = "trip-vs-move"
-
 
 class Recorder:
     """Writes what is recorded of a protocol's runs, the moment each ends.
@@ -63,9 +61,10 @@ class Recorder:
         cassette = Cassette(
             bench=__version__,
             system=self._protocol.system.name,
-            suite=SUITE,
+            suite=self._protocol.suite.name,
             case=self._protocol.case.name,
             fixture_variant=self._protocol.case.variant,
+            fixtures=self._protocol.case.fixtures,
             recorded_from=self._from,
             recorded_to=datetime.now(UTC),
             models=models_of(runs.values()),
@@ -110,7 +109,9 @@ def check_tape(protocol: Protocol) -> None:
             hint="--arm record --cassette FILE makes one.",
         )
     case = protocol.case
-    other = tape.differs(SUITE, protocol.system.name, case.name, case.variant)
+    other = tape.differs(
+        protocol.suite.name, protocol.system.name, case.name, case.variant, case.fixtures
+    )
     if other:
         raise UsageError(f"The cassette {tape.name} is a recording of {other}.")
     asked = {protocol.model, *protocol.pins.values()}

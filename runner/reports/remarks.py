@@ -5,18 +5,12 @@ from datetime import UTC, datetime
 from runner.gateway.config import ANTHROPIC
 from runner.reports.schema import Comparable
 from runner.runs.plan import Protocol
-from runner.suites.trip_vs_move import comparable
 
 
 def against_published(protocol: Protocol) -> Comparable:
     """Everything that sets these runs apart from the published ones."""
     case = protocol.case
-    why = []
-    off_day = comparable(case, protocol.clock.mode, datetime.now(UTC).date())
-    if off_day is not None:
-        why.append(off_day)
-    if case.variant is not None:
-        why.append(f"The people, places and days are those of the variant {case.variant}.")
+    why = list(protocol.suite.apart(case, protocol.clock.mode, datetime.now(UTC).date()))
     if not protocol.paid:
         answers = "scripted" if protocol.arm == "scripted" else "replayed from a recording"
         why.append(f"The model's answers are {answers}, so no model was measured.")
@@ -26,11 +20,6 @@ def against_published(protocol: Protocol) -> Comparable:
         why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
     if protocol.mixed:
         why.append("Purposes run on more than one model.")
-    if protocol.clock.mode == "note" and case.end_date_counts:
-        why.append(
-            "Notes are read on their own days, so the trip's end date is stored;"
-            " the published runs read them later and stored none."
-        )
     if protocol.fault is not None:
         why.append(f"The scripted model is made wrong on purpose: {protocol.fault.title}.")
     return Comparable(to=case.published_day.isoformat(), holds=not why, why=tuple(why))

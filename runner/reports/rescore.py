@@ -4,41 +4,30 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from runner.errors import AlteredReport, UsageError
-from runner.model import Call, Outcome, RunRecord, Store
+from runner.model import Call, Outcome, RunRecord
 from runner.prices import ModelPrice, load_prices, priced_name, same_model
 from runner.reports.schema import Report
 from runner.runs import calls as of_calls
-from runner.suites.trip_vs_move import (
-    Case,
-    Verdict,
-    check_all,
-    ending,
-    load_case,
-    observe,
-    score,
-)
+from runner.suites.registry import AnySubject, AnyVerdict, suite_of
+from runner.suites.suite import Material
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
 
-def stores(run: RunRecord) -> Mapping[str, Store]:
-    """What a run's store held, by the name of the step after which it was read."""
-    return {snapshot.step: snapshot.store for snapshot in run.snapshots}
-
-
-def rejudge(case: Case, run: RunRecord, version: int) -> RunRecord:
+def rejudge(subject: AnySubject, run: RunRecord, version: int) -> RunRecord:
     """The run with every check computed again, ended by the result under ``version``.
 
     A run that never came to a verdict keeps the ending it has.
     """
     if run.ending.outcome not in JUDGED:
         return run
-    results = check_all(case, run.spec.kind, stores(run))
+    suite, material = suite_of(subject), Material.of(run)
+    results = suite.check(subject, run.spec.kind, material)
     return run.model_copy(
         update={
             "checks": results,
-            "observations": observe(case, run.spec.kind, stores(run)),
-            "ending": ending(results, version),
+            "observations": suite.observe(subject, run.spec.kind, material),
+            "ending": suite.ending(results, version),
         }
     )
 
@@ -89,31 +78,29 @@ def rescore(report: Report, version: int) -> Report:
     )
 
 
-def verdict(report: Report, runs: tuple[RunRecord, ...], version: int) -> Verdict | None:
+def verdict(report: Report, runs: tuple[RunRecord, ...], version: int) -> AnyVerdict | None:
     """What the runs come to; none before the first."""
     if not runs:
         return None
     planned: dict[str, int] = {}
     for item in report.planned:
         planned[item.kind] = planned.get(item.kind, 0) + 1
-    return score(report.case, runs, version, planned=planned)
+    scored: AnyVerdict = suite_of(report.case).score(report.case, runs, version, planned)
+    return scored
 
 
 def _verify_case(report: Report) -> None:
-    """Compare the case with the file of that digest, where this bench has it."""
-    case = report.case
-    digests = {item.name: item.sha256 for item in report.fixtures}
-    if digests.get(f"cases/{case.name}.toml") != case.sha256:
-        raise _differs("case.sha256", "the fixtures")
-    for place, note in enumerate(case.notes):
-        if digests.get(f"notes/{note.name}") != note.sha256:
-            raise _differs(f"case.notes[{place}].text", "the fixtures")
-    try:
-        known = load_case(case.name, case.variant)
-    except UsageError:
-        return  # a case of another bench: its own rows are all there is
-    if known.sha256 == case.sha256 and known != case:
-        raise _differs("case", "the case file of the same digest")
+    """Compare the case with its digests, and with what this bench has of the same digests."""
+    case, suite = report.case, suite_of(report.case)
+    listed = {item.name: item.sha256 for item in report.fixtures}
+    own = suite.digests(case)
+    for name, sha256 in own.items():
+        if listed.get(name) != sha256:
+            raise _differs(f"case ({name})", "the fixtures")
+    known = suite.known(case)
+    # Of another bench, where the digests differ: its own rows are all there is.
+    if known is not None and suite.digests(known) == own and known != case:
+        raise _differs("case", "the file of the same digest")
 
 
 def _verify_valid(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:

@@ -4,10 +4,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from runner.model import ImageIdentity, Machine, Noun, RunRecord
-from runner.suites.trip_vs_move import Case, Verdict
+from runner.suites.registry import AnySubject, AnyVerdict, suite_of
 
 REPORT_VERSION = 1
 
@@ -85,9 +85,10 @@ class Report(Noun):
 
     report_version: Literal[1] = 1
     bench_version: str
-    suite: Literal["trip-vs-move"] = "trip-vs-move"
-    case: Case
-    """The case itself, so that every check can be computed again from this file alone."""
+    suite: Literal["trip-vs-move", "update-gate"]
+    case: AnySubject
+    """What the runs are about, whole: a case with its notes, or the pairs that were asked, so that
+    every check can be computed again from this file alone."""
     system: SystemIdentity
     arm: str
     model: str
@@ -102,7 +103,7 @@ class Report(Noun):
     clock: Clock
     comparable: Comparable
     fixtures: tuple[Fixture, ...]
-    """Digests of notes and scripted tables."""
+    """Digests of all that a system was given, and of scripted tables."""
     cassette: CassetteUsed | None = None
     """What was replayed, or recorded so far; none for the other arms."""
     images: tuple[ImageIdentity, ...]
@@ -111,12 +112,18 @@ class Report(Noun):
     finished_at: datetime | None = None
     planned: tuple[Planned, ...]
     runs: tuple[RunRecord, ...] = ()
-    verdict: Verdict | None = None
+    verdict: AnyVerdict | None = None
     """Over the runs there are; none before the first."""
     spend: Spend
     notes: tuple[str, ...] = ()
     integrity: dict[str, str] = Field(default_factory=dict)
     """Digest of every part (see ``runner.reports.integrity``)."""
+
+    @model_validator(mode="after")
+    def _of_one_suite(self) -> "Report":
+        if suite_of(self.case).name != self.suite:
+            raise ValueError(f"case: not one of {self.suite}")
+        return self
 
     @property
     def missing(self) -> tuple[Planned, ...]:

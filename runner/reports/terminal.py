@@ -1,6 +1,7 @@
 """A report as tables that fit eighty columns. Everything shown is plain text, never markup."""
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 
 from rich import box
@@ -11,10 +12,14 @@ from rich.text import Text
 
 from runner.model import Outcome, PurposeUsage, RunRecord
 from runner.plain import plain
+from runner.reports.gate import sets
 from runner.reports.schema import Report
+from runner.runs.plan import label
 from runner.stats import rate
-from runner.suites.trip_vs_move import Verdict, score
+from runner.suites.registry import suite_of
+from runner.suites.trip_vs_move import Verdict
 from runner.suites.trip_vs_move.score import BAR_VERSIONS
+from runner.suites.update_gate import Gate, GateVerdict
 
 _STYLE = {
     Outcome.PASSED: "green",
@@ -32,7 +37,10 @@ def show(report: Report, console: Console) -> None:
 
 def render(report: Report) -> RenderableType:
     """The whole of a report: runs, tallies, what failed, what to know."""
-    parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text(), _tallies(report)]
+    parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text()]
+    if isinstance(report.verdict, GateVerdict):
+        parts += [*sets(report.verdict), Text()]
+    parts.append(_tallies(report))
     remarks = _remarks(report)
     if remarks:
         parts += [Text(), *remarks]
@@ -40,12 +48,17 @@ def render(report: Report) -> RenderableType:
 
 
 def _title(report: Report) -> Text:
-    case = report.case.name + (f" ({report.case.variant})" if report.case.variant else "")
+    suite = suite_of(report.case)
     rule = "" if report.options.get("same_slot_admits", True) else ", --no-same-slot-admits"
+    told = ", ".join(part for part in label(report.case) if part != suite.name)
+    about = f"{suite.title}, {told}" if told else suite.title
+    if isinstance(report.case, Gate):
+        how = f"{report.case.samples} samples of every pair"
+    else:
+        how = f"checks version {report.checks_version}, clock {report.clock.mode}"
     return shown(
-        f"Trip versus move, {case}: {report.system.name} {report.system.version}\n"
-        f"model {report.model} ({report.arm}), checks version {report.checks_version},"
-        f" clock {report.clock.mode}{rule}"
+        f"{about}: {report.system.name} {report.system.version}\n"
+        f"model {report.model} ({report.arm}), {how}{rule}"
     )
 
 
@@ -89,8 +102,13 @@ def _checks(run: RunRecord, version: int) -> Text:
         text.append(f"broken: {', '.join(broken)}", "red")
         text.append("; " if holding else "")
     if holding:
-        text.append(f"hold: {', '.join(holding)}")
+        every = not broken and len(", ".join(holding)) > _CHECKS_WIDTH
+        text.append(f"all {len(holding)} hold" if every else f"hold: {', '.join(holding)}")
     return text
+
+
+_CHECKS_WIDTH = 20
+"""Characters of checks' names beyond which those of a run that passed are counted instead."""
 
 
 def _tallies(report: Report) -> Table:
@@ -100,14 +118,9 @@ def _tallies(report: Report) -> Table:
     if report.verdict is None:
         table.add_row("result", "no run yet")
         return table
-    for tally in report.verdict.tallies:
-        if tally.planned:
-            table.add_row(tally.kind, shown(_rate(tally.passed, tally.counted, tally.planned)))
-    for version in report.case.checks_versions:
-        if version != report.checks_version:
-            planned = {tally.kind: tally.planned for tally in report.verdict.tallies}
-            other = score(report.case, report.runs, version, planned=planned)
-            table.add_row(f"checks v{version}", shown(_short(other)))
+    if isinstance(report.verdict, Verdict):
+        for name, text in _by_kind(report, report.verdict):
+            table.add_row(name, shown(text))
     bar = {True: "met", False: "not met", None: "none"}[report.verdict.bar_met]
     table.add_row("bar", shown(f"{bar}. {report.verdict.bar_note}"))
     spend = report.spend
@@ -122,6 +135,18 @@ def _tallies(report: Report) -> Table:
         cassette = report.cassette
         table.add_row("cassette", Text(f"{cassette.name}, sha256 {cassette.sha256[:16]}"))
     return table
+
+
+def _by_kind(report: Report, verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What the runs of each kind come to, and what other versions of the checks say."""
+    for tally in verdict.tallies:
+        if tally.planned:
+            yield tally.kind, _rate(tally.passed, tally.counted, tally.planned)
+    for version in report.case.checks_versions:
+        if version != report.checks_version:
+            planned = {tally.kind: tally.planned for tally in verdict.tallies}
+            other = suite_of(report.case).score(report.case, report.runs, version, planned)
+            yield f"checks v{version}", _short(other)
 
 
 def _usage(report: Report) -> dict[str, str]:

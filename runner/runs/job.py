@@ -1,6 +1,6 @@
 """A run with everything it needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from runner.model import (
 )
 from runner.runs.clock import Clock
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
+from runner.suites.suite import Material
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +39,5 @@ class Job:
     gateway_record: GatewayRecord
     read: Callable[[Path], Store]
     """The system's reader."""
-    judge: Callable[[Mapping[str, Store]], Judgement]
-    """The suite's checks; given stores by step name."""
+    judge: Callable[[Material], Judgement]
+    """The suite's checks."""

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from runner.errors import UsageError
 from runner.faults import Fault
 from runner.gateway.config import ANTHROPIC, GatewayConfig, TableSource
-from runner.model import GatewayRecord, RunSpec, Store
+from runner.model import GatewayRecord, RunSpec
 from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.clock import Clock
@@ -20,7 +20,8 @@ from runner.runs.first_call import first_call_usd
 from runner.runs.job import Job, Judgement
 from runner.runs.provider import CALLS_A_PROVIDER, Provider, Tape
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
-from runner.suites.trip_vs_move import Case, check_all, ending, observe, steps
+from runner.suites.registry import AnySubject, suite_of
+from runner.suites.suite import Material, Suite
 from runner.systems.catalog import System
 
 Arm = Literal["scripted", "live", "record", "replay"]
@@ -33,9 +34,10 @@ DOOR = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080", "ANTHROPIC_API_KEY": "non
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """What the user asks for: one case, one system, one model, so many runs of each kind."""
+    """What the user asks for: one subject, one system, one model, so many runs of each kind."""
 
-    case: Case
+    case: AnySubject
+    """What the runs are about."""
     system: System
     arm: Arm
     model: str
@@ -57,6 +59,11 @@ class Protocol:
     """What a replay answers with."""
 
     @property
+    def suite(self) -> Suite[Any, Any]:
+        """The suite its subject is one of."""
+        return suite_of(self.case)
+
+    @property
     def paid(self) -> bool:
         """Whether its runs spend money."""
         return self.arm in CALLS_A_PROVIDER
@@ -64,7 +71,7 @@ class Protocol:
     @property
     def version(self) -> int:
         """The version of the checks that the verdict goes by."""
-        return self.checks_version or self.case.checks_version
+        return self.checks_version or self.case.checks_versions[-1]
 
     @property
     def purposes(self) -> dict[str, str]:
@@ -88,8 +95,14 @@ def check(protocol: Protocol, prices: PriceList) -> None:
         raise UsageError("A number of runs cannot be negative.")
     if not sum(protocol.runs.values()):
         raise UsageError(
-            "Zero runs measure nothing.",
-            hint="Give --move-runs or --trip-alone-runs a number above 0.",
+            "Zero runs measure nothing.", hint="Give a number of runs above 0; see --help."
+        )
+    lacking = [verb for verb in protocol.suite.verbs if verb not in protocol.system.verbs]
+    if lacking:
+        raise UsageError(
+            f"{protocol.system.name} does not {' or '.join(lacking)}, which"
+            f" {protocol.suite.name} asks of it.",
+            hint="`bench systems` says what each system can do.",
         )
     protocol.system.settle(protocol.options)
     unknown = sorted(protocol.pins.keys() - set(protocol.system.purposes))
@@ -111,8 +124,9 @@ def check(protocol: Protocol, prices: PriceList) -> None:
     models = {protocol.model, *protocol.pins.values()}
     for model in models:
         prices.resolve(model)
+    words = protocol.suite.first_words(protocol.case)
     least = min(
-        first_call_usd(protocol.system.name, protocol.case.notes[0], model, prices)
+        first_call_usd(protocol.system.name, protocol.suite.name, words, model, prices)
         for model in models
     )
     if ceiling is not None and protocol.ceiling == "reserved" and ceiling < least:
@@ -138,23 +152,23 @@ def check_key(protocol: Protocol) -> None:
         )
 
 
+def label(subject: AnySubject) -> tuple[str, ...]:
+    """What tells a subject from all others, in words that fit a name."""
+    upstream = "upstream" if subject.fixtures == "upstream" else None
+    return tuple(part for part in (subject.name, subject.variant, upstream) if part)
+
+
 def specs(protocol: Protocol) -> tuple[RunSpec, ...]:
     """Every run of a protocol, in the order the report lists them."""
-    case = "-".join(
-        part
-        for part in (
-            protocol.case.name,
-            protocol.case.variant,
-            protocol.fault.name if protocol.fault else None,
-        )
-        if part
-    )
+    fault = protocol.fault.name if protocol.fault else None
+    case = "-".join(part for part in (*label(protocol.case), fault) if part)
     return tuple(
         RunSpec(
             id=f"{case}-{kind}-{index}",
-            suite="trip-vs-move",
+            suite=protocol.suite.name,
             case=protocol.case.name,
             fixture_variant=protocol.case.variant,
+            fixtures=protocol.case.fixtures,
             kind=kind,
             index=index,
             system=protocol.system.name,
@@ -212,7 +226,7 @@ class Images:
 
 def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ...]:
     """A job for every run of a protocol."""
-    sources, provider = tables(protocol), protocol.provider
+    sources, provider, suite = tables(protocol), protocol.provider, protocol.suite
     used = {name: prices.resolve(name) for name in {protocol.model, *protocol.pins.values()}}
     record = GatewayRecord(
         arm=protocol.arm,
@@ -252,17 +266,17 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
             cassette=protocol.tape.entries(spec) if protocol.tape else (),
         )
 
-        def judge(stores: Mapping[str, Store]) -> Judgement:
-            results = check_all(protocol.case, spec.kind, stores)
+        def judge(material: Material) -> Judgement:
+            results = suite.check(protocol.case, spec.kind, material)
             return Judgement(
                 checks=results,
-                observations=observe(protocol.case, spec.kind, stores),
-                ending=ending(results, protocol.version),
+                observations=suite.observe(protocol.case, spec.kind, material),
+                ending=suite.ending(results, protocol.version),
             )
 
         return Job(
             spec=spec,
-            steps=steps(protocol.case, spec.kind),
+            steps=suite.steps(protocol.case, spec.kind, spec.index),
             clock=protocol.clock,
             system=system,
             gateway=GatewayBox(

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from runner.gateway.cassette import Cassette, Entry
 from runner.gateway.config import WayOut
-from runner.model import RunSpec, WayOutRecord
+from runner.model import Fixtures, RunSpec, WayOutRecord
 
 CALLS_A_PROVIDER = ("live", "record")
 """Arms that spend money."""
@@ -71,9 +71,14 @@ class Tape:
         """What was recorded of a run."""
         return self.cassette.runs.get(spec.id, ())
 
-    def differs(self, suite: str, system: str, case: str, variant: str | None) -> str:
+    def differs(
+        self, suite: str, system: str, case: str, variant: str | None, fixtures: Fixtures
+    ) -> str:
         """What it was recorded of, where that is something else; empty where it fits."""
-        ours = (self.cassette.suite, self.cassette.system, self.cassette.case)
-        if ours == (suite, system, case) and self.cassette.fixture_variant == variant:
+        of = self.cassette
+        if (of.suite, of.system, of.case, of.fixture_variant, of.fixtures) == (
+            *(suite, system, case, variant, fixtures),
+        ):
             return ""
-        return " ".join([*ours, *filter(None, [self.cassette.fixture_variant])])
+        apart = [of.fixture_variant, "upstream" if of.fixtures == "upstream" else None]
+        return " ".join([of.suite, of.system, of.case, *filter(None, apart)])

@@ -32,6 +32,7 @@ from runner.runs.purse import Purse
 from runner.runs.sandbox.protocol import Box, Sandbox
 from runner.runs.snapshots import read_snapshot
 from runner.runs.watch import Watch
+from runner.suites.suite import Material
 
 OPEN_DEADLINE_S = 60.0
 GATEWAY_DEADLINE_S = 10.0
@@ -109,7 +110,7 @@ class Attempt:
             ending = self._leased() or calls.ending(self._account.calls)
             if ending is None:
                 stores = {snapshot.step: snapshot.store for snapshot in self._snapshots}
-                judgement = self.job.judge(stores)
+                judgement = self.job.judge(Material(stores, tuple(self._steps)))
                 ending = judgement.ending
         except Exception as error:
             ending = self._why(error)

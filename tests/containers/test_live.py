@@ -20,6 +20,7 @@ from runner.prices import load_prices
 from runner.reports.schema import Report
 from runner.runs.first_call import first_call_usd
 from runner.runs.sandbox import Engine, EngineSandbox, GatewayBox, SystemBox
+from runner.suites.registry import suite_of
 from tests.containers._bench import Bench, end, until
 from tests.containers._standin import StandIn, standing_in
 
@@ -186,7 +187,8 @@ def test_the_first_call_sets_aside_what_was_said_before(bench: Bench, upstream: 
     assert first.max_tokens_sent is not None
     prompt = first.reserved_usd - price.output * first.max_tokens_sent / 1_000_000
     least = prompt + price.output * 64 / 1_000_000
-    said = first_call_usd("engine", report.case.notes[0], MODEL, load_prices())
+    words = suite_of(report.case).first_words(report.case)
+    said = first_call_usd("engine", report.suite, words, MODEL, load_prices())
     assert 0 <= said - least < Decimal("0.0001")
 
 

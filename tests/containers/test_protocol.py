@@ -12,6 +12,7 @@ from runner.reports.schema import Report
 from runner.runs.sandbox import Engine
 from runner.suites.trip_vs_move import load_case
 from runner.suites.trip_vs_move.text import dated_restatement
+from tests._trip import verdict_of
 from tests.containers._bench import Bench
 
 pytestmark = pytest.mark.containers
@@ -64,7 +65,10 @@ def test_the_production_rule_meets_the_bar(
         again = Report.model_validate_json(done.stdout)
         assert again.verdict is not None
         assert again.verdict.bar_met is True
-        assert (again.verdict.tally("move").passed, again.verdict.tally("trip-alone").passed) == (
+        assert (
+            verdict_of(again).tally("move").passed,
+            verdict_of(again).tally("trip-alone").passed,
+        ) == (
             3,
             2,
         )
@@ -89,7 +93,7 @@ def test_the_rule_before_it_keeps_every_trip_and_loses_every_move(
     assert code == 1
     assert report.verdict is not None
     assert report.verdict.bar_met is False
-    moves, trips = report.verdict.tally("move"), report.verdict.tally("trip-alone")
+    moves, trips = verdict_of(report).tally("move"), verdict_of(report).tally("trip-alone")
     assert (moves.passed, moves.counted) == (0, 3)
     assert (trips.passed, trips.counted) == (2, 2)
 

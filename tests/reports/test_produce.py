@@ -14,6 +14,8 @@ from runner.reports import files
 from runner.reports.produce import OutputLost, new_name
 from runner.reports.rescore import verify
 from runner.runs.clock import Clock
+from runner.suites.trip_vs_move import load_case
+from tests._trip import verdict_of
 from tests.reports.conftest import produced
 from tests.runs._memory import MemoryBox, MemorySandbox, Verb, fail, hang
 from tests.runs._protocols import protocol
@@ -34,10 +36,8 @@ def test_the_published_protocol_passes_and_says_what_it_is(reader: Path, mid_tri
         names = {fixture.name for fixture in report.fixtures}
         assert f"cases/{report.case.name}.toml" in names
         assert f"scripted/engine/{report.case.name}.toml" in names
-        assert {f"notes/{note.name}" for note in report.case.notes} <= names
-        assert set(report.clock.days) == {
-            step.name for step in report.runs[0].steps if step.verb == "deposit"
-        }
+        assert {f"notes/{note.name}" for note in load_case(report.case.name).notes} <= names
+        assert set(report.clock.days) == {step.name for step in report.runs[0].steps}
 
 
 def test_the_rule_before_it_fails_every_move_and_no_trip(tmp_path: Path) -> None:
@@ -46,8 +46,8 @@ def test_the_rule_before_it_fails_every_move_and_no_trip(tmp_path: Path) -> None
             tmp_path / case, tmp_path / f"{case}.json", case, options={"same_slot_admits": False}
         )
         assert report.verdict is not None
-        assert report.verdict.tally("move").passed == 0
-        assert report.verdict.tally("trip-alone").passed == 2
+        assert verdict_of(report).tally("move").passed == 0
+        assert verdict_of(report).tally("trip-alone").passed == 2
         assert report.verdict.bar_met is False
 
 
@@ -58,7 +58,7 @@ def test_what_sets_runs_apart_from_the_published_ones_is_said(tmp_path: Path) ->
         "mid-trip",
         runs={"move": 1},
         clock=Clock("2026-12-24"),
-        variant=protocol("mid-trip").case.variants[0],
+        variant=load_case("mid-trip").variants[0],
         pins={"update": "claude-haiku-4-5"},
         fault=load_fault("never-replaces"),
     )
@@ -215,7 +215,7 @@ def test_when_the_report_cannot_be_written_any_more_it_is_rescued(
 def test_names_tell_reports_apart() -> None:
     names = {new_name(protocol()) for _ in range(20)}
     assert len(names) == 20
-    variant = protocol().case.variants[0]
+    variant = load_case("reader").variants[0]
     assert variant in new_name(protocol(variant=variant))
     for name in names:
         assert name.startswith("trip-vs-move-reader-engine-claude-sonnet-5-5-scripted-")

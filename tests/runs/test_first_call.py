@@ -9,16 +9,18 @@ from runner.suites.trip_vs_move import load_case
 from tests.runs._protocols import MODEL, PRICES, protocol
 
 NOTE = load_case("reader").notes[0]
+WORDS = (NOTE.name, NOTE.text)
+SUITE = "trip-vs-move"
 
 
 def test_it_is_the_prompt_byte_by_byte_and_the_shortest_answer() -> None:
     """The containers' tests hold it to what a gateway sets aside."""
-    assert first_call_usd("engine", NOTE, MODEL, PRICES) == Decimal("0.0093")
+    assert first_call_usd("engine", SUITE, WORDS, MODEL, PRICES) == Decimal("0.0093")
 
 
 def test_a_system_whose_prompt_is_not_known_is_asked_for_less() -> None:
-    least = first_call_usd("particles", NOTE, MODEL, PRICES)
-    assert Decimal(0) < least < first_call_usd("engine", NOTE, MODEL, PRICES)
+    least = first_call_usd("particles", SUITE, WORDS, MODEL, PRICES)
+    assert Decimal(0) < least < first_call_usd("engine", SUITE, WORDS, MODEL, PRICES)
 
 
 def test_a_ceiling_below_it_is_refused_and_the_least_that_works_is_named() -> None:

@@ -10,6 +10,7 @@ from runner.faults import load_fault
 from runner.gateway.config import GatewayConfig
 from runner.runs.clock import Clock
 from runner.runs.plan import check, specs, tables
+from runner.suites.trip_vs_move import load_case
 from tests.runs._protocols import MODEL, PRICES, jobs_of, protocol
 
 FAULT = load_fault("keeps-the-flight")
@@ -32,7 +33,7 @@ def test_ids_of_cases_variants_and_faults_never_meet() -> None:
         protocol(),
         first,
         protocol("mid-trip", fault=FAULT),
-        *(protocol("mid-trip", variant=name) for name in first.case.variants),
+        *(protocol("mid-trip", variant=name) for name in load_case("mid-trip").variants),
     ]
     ids = [spec.id for one in asked for spec in specs(one)]
     assert len(ids) == len(set(ids)) == 5 * len(asked)

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from runner.model import Escape, Limit, Outcome, RunRecord, Store
+from runner.model import Escape, Limit, Outcome, RunRecord
 from runner.runs.clock import Clock
 from runner.runs.job import Job
 from runner.runs.keep import Keep
 from runner.runs.run import Attempt
 from runner.runs.watch import Unwatched
+from runner.suites.suite import Material
 from tests.runs._memory import (
     Habit,
     MemoryBox,
@@ -274,7 +275,7 @@ def test_a_line_of_the_ledger_that_was_not_seen(run: Run) -> None:
 
 
 def test_checks_that_break_are_no_verdict(run: Run) -> None:
-    def broken(_: Mapping[str, Store]) -> Any:
+    def broken(_: Material) -> Any:
         raise ZeroDivisionError("a check divides by nothing")
 
     record = run(replace(one(), judge=broken))

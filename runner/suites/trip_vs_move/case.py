@@ -3,13 +3,14 @@
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from runner.errors import UsageError
+from runner.model import Fixtures
 from runner.paths import fixtures
 from runner.placeholders import fill
 from runner.suites.trip_vs_move import _validate
@@ -63,6 +64,24 @@ class Case:
     """Names of every variant of this case."""
     sha256: str
     """Digest of the file it was read from."""
+    fixtures: Fixtures = "own"
+    """Whose words the notes are: this project's, or the published bytes."""
+
+    def with_notes(self, texts: Mapping[str, str], fixtures: Fixtures) -> "Case":
+        """The same case with other words in its notes.
+
+        Args:
+            texts: by the note's name; every note of the case.
+            fixtures: whose words they are.
+
+        Raises:
+            UsageError: a note has no text.
+        """
+        missing = [note.name for note in self.notes if note.name not in texts]
+        if missing:
+            raise UsageError(f"There are no words for {', '.join(missing)}.")
+        notes = tuple(replace(note, text=texts[note.name]) for note in self.notes)
+        return replace(self, notes=notes, fixtures=fixtures)
 
     @property
     def home(self) -> str:

@@ -1,6 +1,6 @@
 """The update gate: whether a newer claim retires an older one, on registered pairs."""
 
-from runner.suites.update_gate.checks import VERSION, check, ending
+from runner.suites.update_gate.checks import check, ending
 from runner.suites.update_gate.load import load_gate, load_set, make_gate, parse_upstream
 from runner.suites.update_gate.marker import marked
 from runner.suites.update_gate.observations import observe
@@ -8,6 +8,7 @@ from runner.suites.update_gate.pairs import (
     SAMPLES,
     SETS,
     SUITE,
+    VERSION,
     Claimed,
     Gate,
     Pair,

@@ -7,10 +7,8 @@ which forgives an update one sample of three, is over all samples of a set: see 
 from collections.abc import Iterable
 
 from runner.model import Check, CheckResult, Ending, Outcome, StepRecord
-from runner.suites.update_gate.pairs import Gate, Pair
+from runner.suites.update_gate.pairs import VERSION, Gate, Pair
 from runner.suites.update_gate.rules import PRODUCTION, retires, samples
-
-VERSION = 1
 
 
 def check(gate: Gate, kind: str, steps: Iterable[StepRecord]) -> CheckResult:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from runner.errors import UsageError
+from runner.model import Fixtures
 from runner.paths import fixtures
 from runner.suites.update_gate._file import Prose, SetFile, UpstreamFile
 from runner.suites.update_gate.pairs import (
@@ -18,7 +19,6 @@ from runner.suites.update_gate.pairs import (
     Gate,
     Pair,
     PairSet,
-    Source,
     named_twice,
 )
 
@@ -56,10 +56,10 @@ def load_gate(
         raise UsageError(f"Pair sets named twice: {', '.join(twice)}.")
     _enough(chosen, samples)  # before any file is read
     ordered = sorted(chosen, key=SETS.index)
-    return make_gate([load_set(name, folder=folder) for name in ordered], samples, source="own")
+    return make_gate([load_set(name, folder=folder) for name in ordered], samples, fixtures="own")
 
 
-def make_gate(sets: Sequence[PairSet], samples: int = SAMPLES, *, source: Source) -> Gate:
+def make_gate(sets: Sequence[PairSet], samples: int = SAMPLES, *, fixtures: Fixtures) -> Gate:
     """Sets that were read in whatever way, to be asked so often.
 
     Raises:
@@ -68,7 +68,7 @@ def make_gate(sets: Sequence[PairSet], samples: int = SAMPLES, *, source: Source
     _enough([one.name for one in sets], samples)
     if twice := named_twice(one.name for one in sets):
         raise UsageError(f"Pair sets named twice: {', '.join(twice)}.")
-    return Gate(source=source, sets=tuple(sets), samples=samples)
+    return Gate(fixtures=fixtures, sets=tuple(sets), samples=samples)
 
 
 def load_set(name: str, *, folder: Path | None = None) -> PairSet:

@@ -1,26 +1,25 @@
 """Sets of labelled pairs, and what of them the bar asks for."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
 from runner.errors import UsageError
-from runner.model import Noun
+from runner.model import Fixtures, Noun
 from runner.suites.update_gate._file import Expected
 
 SUITE = "update-gate"
 SETS = ("development", "held-out", "past-values", "past-marker-held-out")
 """Every registered set, in the order they are told of."""
+VERSION = 1
+"""Of the checks."""
 LEAST_SAMPLES = 2
 """Fewer cannot meet the bar: an update counts as retired when two samples retire it."""
 SAMPLES = 3
 CASE = "case"
 """The class of rows taken from a case that was looked at while the rule was made."""
-
-Source = Literal["own", "upstream"]
 
 
 class Claimed(Noun):
@@ -102,7 +101,7 @@ class Gate(Noun):
     """What a report is about: the sets that were asked, and how often."""
 
     name: str = SUITE
-    source: Source
+    fixtures: Fixtures
     """Whether the pairs are this project's own, or the published ones."""
     sets: tuple[PairSet, ...] = Field(min_length=1)
     samples: int = Field(ge=LEAST_SAMPLES)
@@ -113,6 +112,31 @@ class Gate(Noun):
         if twice := named_twice(one.name for one in self.sets):
             raise ValueError(f"sets named twice: {', '.join(twice)}")
         return self
+
+    @property
+    def variant(self) -> str | None:
+        """Which of several it is: there is one."""
+        return None
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What placeholders stand for in scripted tables: pairs have none."""
+        return {}
+
+    @property
+    def script(self) -> str:
+        """Name of the scripted table that answers for it."""
+        return SUITE
+
+    @property
+    def checks_versions(self) -> tuple[int, ...]:
+        """The one version there is."""
+        return (VERSION,)
+
+    @property
+    def published_day(self) -> date:
+        """The day of the published results of record."""
+        return date(2026, 10, 12)
 
     @property
     def kinds(self) -> tuple[str, ...]:

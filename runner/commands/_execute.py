@@ -1,0 +1,142 @@
+"""What every command that runs protocols does once it knows them: ask, run, print."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from runner.commands._ask import confirm
+from runner.commands._exit import code_of
+from runner.commands._money import most_usd
+from runner.commands._options import Output
+from runner.commands._paths import beside
+from runner.commands._progress import Progress
+from runner.commands._show import print_estimate, print_report
+from runner.commands._sitting import Sitting
+from runner.errors import UsageError
+from runner.estimate import Estimate, estimate
+from runner.prices import PriceList
+from runner.profiles import measure
+from runner.profiles import save as save_profiles
+from runner.profiles import usual_file as usual_profiles
+from runner.reports.produce import new_name
+from runner.reports.recording import check_tape
+from runner.runs.keep import Keep
+from runner.runs.place import place
+from runner.runs.plan import Protocol, check, check_key, tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How protocols are run, as it was typed.
+
+    Attributes:
+        prices: of every model.
+        jobs: runs at a time.
+        cassettes: of each protocol; none where it has none.
+        max_usd_total: US dollars for all runs.
+        profiles: where measured usage is; the usual place when none.
+        save_profile: whether what the runs took is kept there.
+        estimate_only: print what it would cost, and stop.
+        yes: spend without asking.
+        output: where the report goes; a new name in the usual folder when none.
+        resume: finish what is there.
+        format_: of what is printed.
+        keep: a folder for snapshots, calls and logs.
+        quiet: no progress.
+    """
+
+    prices: PriceList
+    jobs: int
+    cassettes: Sequence[Path | None]
+    max_usd_total: Decimal | None
+    profiles: Path | None
+    save_profile: bool
+    estimate_only: bool
+    yes: bool
+    output: Path | None
+    resume: bool
+    format_: Output
+    keep: Path | None
+    quiet: bool
+
+
+def execute(protocols: Sequence[Protocol], how: How) -> int:
+    """Run protocols of one system, one after another, and print what they come to.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        BenchError: something is wrong with what was asked, found before anything starts; or no
+            report can be written any more.
+    """
+    for protocol in protocols:
+        check(protocol, how.prices)
+    console, errors = Console(), Console(stderr=True)
+    profiles = (how.profiles or usual_profiles()).resolve()
+    estimates = [_estimate(protocol, how.prices, profiles) for protocol in protocols]
+    if how.estimate_only:
+        for one, protocol in zip(estimates, protocols, strict=True):
+            print_estimate(one, protocol.suite.title, console)
+        console.print(Text("No call was made."))
+        return 0
+    system = protocols[0].system.name
+    for protocol in protocols:
+        tables(protocol)
+        check_key(protocol)
+        if protocol.arm == "replay":
+            check_tape(protocol)
+    sitting = Sitting(
+        protocols=protocols,
+        prices=how.prices,
+        estimates=estimates,
+        outputs=_outputs(protocols, how.output),
+        cassettes=how.cassettes,
+        keep=Keep(how.keep.resolve() if how.keep else None),
+        max_usd_total=how.max_usd_total,
+    )
+    if how.resume and how.output is None:
+        raise UsageError("--resume needs --output: the half-written report to finish.")
+    sitting.prepare(resume=how.resume)
+    if protocols[0].paid:
+        most = most_usd(protocols, how.max_usd_total)
+        title = protocols[0].suite.title
+        confirm(estimates, title, yes=how.yes, most_usd=most, console=errors)
+    with (
+        Progress(errors, quiet=how.quiet) as progress,
+        place(system, say=progress.note) as here,
+    ):
+        reports = sitting.run(here, workers=how.jobs, watch=progress)
+    for report, path in zip(reports, sitting.outputs, strict=True):
+        print_report(report, how.format_, console)
+        errors.print(Text(f"Report: {path}"), soft_wrap=True)
+    if how.save_profile:
+        runs = [run for report in reports for run in report.runs]
+        save_profiles(profiles, system, measure(system, runs, how.prices.name_of))
+        errors.print(Text(f"Measured usage: {profiles}"), soft_wrap=True)
+    return code_of(*reports)
+
+
+def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate:
+    return estimate(
+        protocol.case.name,
+        protocol.model,
+        protocol.runs,
+        system=protocol.system.name,
+        pins=protocol.pins,
+        prices=prices,
+        own_file=profiles,
+    )
+
+
+def _outputs(protocols: Sequence[Protocol], output: Path | None) -> list[Path]:
+    """Where each report goes: the named file, with the variant before its ending if several."""
+    if output is None:
+        folder = Path(os.environ.get("BENCH_RESULTS", "results"))
+        return [(folder / new_name(protocol)).resolve() for protocol in protocols]
+    return beside(output, [protocol.case for protocol in protocols], ".json")
