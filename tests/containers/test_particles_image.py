@@ -103,3 +103,16 @@ def test_the_clock_moves_no_wait(image: str) -> None:
     said = subprocess.run([*command, "python", "-c", script], capture_output=True, check=False)
     assert said.returncode == 0, said.stderr.decode()
     assert 0.6 <= float(said.stdout.split()[0]) < 1.5
+
+
+def test_it_answers_questions_and_judges_claims(built: tuple[str, str]) -> None:
+    container = Container(built[1], *ENV)
+    try:
+        said = container.ask("ask", question="Where does the user live?", top_k=5)["result"]
+        assert said["pages"] == []
+        assert said["receipt"]["claims"] == []
+        lives, moved = ({"text": f"The user {did} Oslo."} for did in ("lives in", "left"))
+        # Nothing listens behind the door of this container.
+        assert container.ask("probe", older=lives, newer=moved)["error"]["type"] == "provider"
+    finally:
+        container.close()

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.particles._run import DriverBox, Installed
+from runner.runs import calls
+from runner.suites.trip_vs_move import load_case
+from tests.particles._provider import towards
+from tests.particles._relay import relay
+from tests.particles._run import DriverBox, Installed, gateway
 from tests.particles._upstream import Standing, standing
 from tests.standin.upstream import How
 
@@ -181,3 +185,28 @@ def test_there_is_no_store_afterwards(driver: DriverBox) -> None:
 @pytest.mark.parametrize("older", [None, {}, {"text": 3}, {"text": " "}, "The user moved."])
 def test_no_pair_is_a_bad_request(driver: DriverBox, older: Any) -> None:
     assert driver.ask("probe", older=older, newer=MOVED)["error"]["type"] == "bad_request"
+
+
+def test_the_ledger_holds_what_the_driver_was_told(
+    particles: Installed, upstream: Standing, tmp_path: Path
+) -> None:
+    # Were the driver to take a failed reading for a verdict, the run would still not be judged.
+    config = towards(load_case("reader"), f"http://127.0.0.1:{upstream.port}", "live")
+    with gateway(tmp_path, config) as door, relay(door.socket) as port:
+        box = DriverBox(particles, tmp_path, port, door.clock, {}, {"LD_PRELOAD": ""})
+        try:
+            for step, hows, judged in (
+                ("answered", (YES, CHANGES, CHANGES), True),
+                ("cut once", (YES, CHANGES, CUT, CHANGES), True),
+                ("failed", (YES, CHANGES, OVERLOADED), False),
+                ("cut", (YES, says("NO", "NONE", stop_reason="max_tokens")), False),
+            ):
+                door.ask("step", name=step)
+                upstream.answer(*hows)
+                assert box.ask("probe", older=LIVES, newer=MOVED)["ok"] == judged, step
+                made = [call for call in door.calls() if call.step == step]
+                assert len(made) == len(hows)
+                assert "unattributed" not in {call.purpose for call in made}
+                assert (calls.ending(made) is None) == judged, step
+        finally:
+            box.close()

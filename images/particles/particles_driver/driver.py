@@ -24,7 +24,7 @@ from typing import Any
 from particles_driver import LICENCE, NAME, encoder, verbs
 from particles_driver.asking import Server
 from particles_driver.errors import BadRequest, DriverError, Unsupported
-from particles_driver.settings import Place, Settings
+from particles_driver.settings import RETRY_TOKENS, Place, Settings
 
 MAX_LINE = 16 * 2**20
 """Longest request, in bytes."""
@@ -91,6 +91,7 @@ class Driver:
                 "model": self._settings.model,
                 "pins": dict(self._settings.pins),
                 "options": dict(self._settings.options),
+                "verify_retry_max_tokens": RETRY_TOKENS,
                 "process": "forked for each verb from one that has imported the engine",
                 "store": "migrated when built, copied"
                 if template

@@ -21,6 +21,10 @@ PURPOSES = (
 OPTIONS: Mapping[str, bool] = {"same_slot_admits": True, "batches": False}
 """What can be set, and how it is set where nothing is said."""
 
+RETRY_TOKENS = 4095
+"""Longest reply to a second reading that is asked again because its reply was cut off. The engine's
+own default is one token more, and then nothing tells that call from a first reading."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -73,6 +77,7 @@ class Settings:
                     "min_requests": 1,
                 },
             },
+            "audit": {"verify_retry_max_tokens": RETRY_TOKENS},
             # Its server answers as often as it is asked.
             "api": {"rate_limit_per_minute": 0},
             "reconciliation": {

@@ -30,9 +30,10 @@ import orjson
 from runner.systems.particles._call import ParticlesCall
 
 UNATTRIBUTED = "unattributed"
-SECOND_READING_TOKENS = 1024
-"""Longest reply a second reading of an update allows. A first allows four times as much, and so
-does a second that is asked again because its reply was cut off: that one passes for a first."""
+FIRST_READING_TOKENS = 4096
+"""Longest reply a first reading of an update allows. A second allows a quarter, and one token less
+than a first where it is asked again because its reply was cut off: the driver sets it so, as
+nothing else would tell the two apart."""
 NO_NONCE = "0" * 32
 """What stands for the number of a call in its canonical form."""
 
@@ -147,7 +148,7 @@ def _pair_task(call: ParticlesCall) -> str:
 
 
 def _reading(call: ParticlesCall) -> int:
-    return 2 if call.max_tokens <= SECOND_READING_TOKENS else 1
+    return 1 if call.max_tokens >= FIRST_READING_TOKENS else 2
 
 
 # ---------------------------------------------------------------- what it is about

@@ -39,6 +39,11 @@ CALLS: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "verification",
         {"task": "update", "reading": 2, "older": {"text": "A."}, "newer": {"text": "B."}},
     ),
+    "second reading asked again": (
+        ask.pair(ask.SLOT, "A.", "B.", max_tokens=4095),
+        "verification",
+        {"task": "update", "reading": 2, "older": {"text": "A."}, "newer": {"text": "B."}},
+    ),
     "confirmation": (
         ask.confirmation(),
         "verification",
