@@ -238,6 +238,10 @@ def _fits(gate: Gate, records: Sequence[RunRecord], plan: Mapping[str, int]) -> 
         spec = record.spec
         if (spec.suite, spec.case) != (SUITE, gate.name):
             raise UsageError(f"Run {spec.id} is of {spec.suite}, {spec.case}, not of {gate.name}.")
+        if spec.fixtures != gate.fixtures:
+            raise UsageError(
+                f"Run {spec.id} was asked the {spec.fixtures} pairs, not the {gate.fixtures} ones."
+            )
         gate.pair_set(spec.kind)
         if not 1 <= spec.index <= plan.get(spec.kind, 0):
             raise UsageError(

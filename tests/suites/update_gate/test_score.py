@@ -278,6 +278,7 @@ def test_a_verdict_is_read_off_the_answers_and_not_off_what_the_run_claims() -> 
         ([run(GATE)], {"past-values": 3, "development": 3}, "no pair set 'past-values'"),
         ([run(GATE, suite="trip-vs-move")], None, "trip-vs-move"),
         ([run(GATE, case="reader")], None, "reader"),
+        ([run(GATE, fixtures="upstream")], None, "was asked the upstream pairs, not the own"),
         ([run(HELD, "held-out")], None, "no pair set 'held-out'"),
         ([run(GATE), run(GATE)], None, "twice"),
         ([run(GATE), run(GATE, id="another")], None, "twice"),
