@@ -7,7 +7,7 @@ cases; an answer that is worded for some of them only says which (``cases = [...
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from runner.errors import UsageError
 from runner.paths import fixtures
+
+TRIP_VS_MOVE = "trip-vs-move"
+UPDATE_GATE = "update-gate"
+"""The suites there are faults for. The pairs of the second are one case, under its own name."""
 
 _ANSWER = "[[answer]]"
 _CASES = "cases = "
@@ -41,6 +45,13 @@ class Fault:
         """The overlay for one case; ``KeyError`` when it cannot occur there."""
         return self.tables[case]
 
+    def within(self, suite: str) -> "Fault | None":
+        """The same fault with the cases of one suite alone; none where it has none of them."""
+        cases = tuple(case for case in self.cases if suite_of(case) == suite)
+        if not cases:
+            return None
+        return replace(self, cases=cases, tables={case: self.tables[case] for case in cases})
+
 
 class _Head(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,27 +62,42 @@ class _Head(BaseModel):
     cases: Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-def load_faults(folder: Path | None = None) -> tuple[Fault, ...]:
-    """Every fault there is, by name.
+def suite_of(case: str) -> str:
+    """The suite that a fault's case belongs to."""
+    return UPDATE_GATE if case == UPDATE_GATE else TRIP_VS_MOVE
+
+
+def load_faults(folder: Path | None = None, *, suite: str = TRIP_VS_MOVE) -> tuple[Fault, ...]:
+    """Every fault that can occur in a suite, by name, with the cases of that suite alone.
 
     Args:
         folder: where the files lie; the project's own when left out.
+        suite: what is to be measured.
 
     Raises:
         UsageError: a file that cannot be used, by name.
     """
-    return tuple(_load(path) for path in _paths(folder))
+    found = (_load(path).within(suite) for path in _paths(folder))
+    return tuple(fault for fault in found if fault is not None)
 
 
-def load_fault(name: str, folder: Path | None = None) -> Fault:
-    """One fault, by name.
+def load_fault(name: str, folder: Path | None = None, *, suite: str | None = None) -> Fault:
+    """One fault, by name: with all its cases, or with those of one suite.
 
     Raises:
-        UsageError: there is none of that name, or its file cannot be used.
+        UsageError: there is none of that name, it cannot occur in the suite, or its file cannot
+            be used.
     """
     for path in _paths(folder):
         if path.stem == name:
-            return _load(path)
+            fault = _load(path)
+            found = fault if suite is None else fault.within(suite)
+            if found is None:
+                raise UsageError(
+                    f"The fault {name} cannot occur in {suite}.",
+                    hint=f"It occurs in: {', '.join(fault.cases)}.",
+                )
+            return found
     known = ", ".join(path.stem for path in _paths(folder))
     raise UsageError(f"There is no fault {name!r}.", hint=f"Faults: {known or 'none'}.")
 
