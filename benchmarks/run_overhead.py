@@ -49,6 +49,7 @@ from benchmarks.spans import Spans, TimedSandbox
 from runner.model import Outcome
 from runner.prices import load_prices
 from runner.runs import plan
+from runner.runs import protocol as asked
 from runner.runs.clock import Clock
 from runner.runs.job import Job
 from runner.runs.keep import Keep
@@ -161,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _job(case: str, here: Place) -> Job:
     loaded = load_case(case)
-    protocol = plan.Protocol(
+    protocol = asked.Protocol(
         case=loaded,
         system=load_system("engine"),
         arm="scripted",

@@ -13,7 +13,7 @@ import pytest
 from runner.model import Call, GatewayRecord, ImageIdentity, Outcome, RunRecord, StepRecord
 from runner.prices import UnpricedModel
 from runner.runs.keep import Keep
-from runner.runs.plan import check
+from runner.runs.protocol import check
 from runner.runs.run import Attempt
 from runner.runs.watch import Unwatched
 from tests._named import missing

@@ -27,7 +27,8 @@ from runner.reports.produce import new_name
 from runner.reports.recording import check_tape
 from runner.runs.keep import Keep
 from runner.runs.place import place
-from runner.runs.plan import Protocol, check, check_key, tables
+from runner.runs.plan import tables
+from runner.runs.protocol import Protocol, check, check_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,8 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
             print_estimate(one, protocol.suite.title, console)
         console.print(Text("No call was made."))
         return 0
-    system = protocols[0].system.name
+    measured = protocols[0].system
+    system, version = measured.name, measured.version if measured.versions else None
     for protocol in protocols:
         tables(protocol)
         check_key(protocol)
@@ -109,7 +111,7 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
         confirm(estimates, title, yes=how.yes, most_usd=most, console=errors)
     with (
         Progress(errors, quiet=how.quiet) as progress,
-        place(system, say=progress.note) as here,
+        place(system, version, say=progress.note) as here,
     ):
         reports = sitting.run(here, workers=how.jobs, watch=progress)
     for report, path in zip(reports, sitting.outputs, strict=True):

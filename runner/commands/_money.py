@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Decimal
 
 from runner.errors import UsageError
-from runner.runs.plan import Protocol
+from runner.runs.protocol import Protocol
 
 SHARE = Decimal("0.0001")
 """A share of a total is a whole number of these, in US dollars."""

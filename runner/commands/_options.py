@@ -48,6 +48,9 @@ FormatOption = Annotated[
     Output, typer.Option("--format", help="A table for people, or the whole report as JSON.")
 ]
 SystemOption = Annotated[str, typer.Option(help="What is measured; see `bench systems`.")]
+SystemVersion = Annotated[
+    str | None, typer.Option(help="Another version of it that can be built; see `bench systems`.")
+]
 ArmOption = Annotated[
     Arm,
     typer.Option(

@@ -15,7 +15,7 @@ from runner.reports.rescore import verify
 from runner.reports.schema import Report
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Protocol
+from runner.runs.protocol import Protocol
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from runner.commands._execute import How, execute
+from runner.commands._fixtures import published_files, upstream_case
 from runner.commands._live import (
     AllowMedia,
     AllowPrivate,
@@ -27,6 +28,8 @@ from runner.commands._options import (
     CeilingOption,
     EstimateOnly,
     FaultOption,
+    FixturesChoice,
+    FixturesOption,
     FormatOption,
     Jobs,
     KeepOption,
@@ -43,6 +46,7 @@ from runner.commands._options import (
     SaveProfile,
     StepDeadline,
     SystemOption,
+    SystemVersion,
     Yes,
     check_arm,
     pairs,
@@ -54,7 +58,7 @@ from runner.errors import UsageError
 from runner.faults import load_fault
 from runner.reports.recording import open_tape
 from runner.runs.clock import Clock
-from runner.runs.plan import Protocol
+from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
 from runner.suites.trip_vs_move import Case, load_case
 from runner.systems.catalog import load as load_system
@@ -65,6 +69,7 @@ def trip_vs_move(
         str, typer.Option(help="reader: the reader's own case. mid-trip: a change of plans.")
     ] = "reader",
     system: SystemOption = "engine",
+    system_version: SystemVersion = None,
     arm: ArmOption = Arm.LIVE,
     model: ModelOption = MODEL,
     pin: Pin = None,
@@ -83,6 +88,7 @@ def trip_vs_move(
             metavar="CLOCK", help="note (each note's day), published, now, or YYYY-MM-DD."
         ),
     ] = "note",
+    fixtures: FixturesOption = FixturesChoice.OWN,
     variant: Annotated[
         str | None, typer.Option(help="Other people, places and days; unknown names list them.")
     ] = None,
@@ -127,6 +133,8 @@ def trip_vs_move(
     """
     if variant is not None and all_variants:
         raise UsageError("--variant and --all-variants exclude each other.")
+    if fixtures is FixturesChoice.UPSTREAM and (variant is not None or all_variants):
+        raise UsageError("--fixtures upstream has no variants: the published notes are one case.")
     check_arm(arm, fault=fault, save_profile=save_profile)
     live = Live(
         key_file=key_file,
@@ -143,8 +151,10 @@ def trip_vs_move(
     cases = (
         [first, *(load_case(case, name) for name in first.variants)] if all_variants else [first]
     )
+    if fixtures is FixturesChoice.UPSTREAM and not estimate_only:
+        cases = [upstream_case(first, published_files())]
     runs = {"move": move_runs, "trip-alone": trip_alone_runs}
-    prices, measured = price_list(price or ()), load_system(system)
+    prices, measured = price_list(price or ()), load_system(system, system_version)
     total = usd(max_usd_total)
     each = run_ceiling(usd(max_usd), total, ceiling.value, len(cases) * sum(runs.values()))
     cassettes = cassette_files(cassette, arm.value, cases)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from runner.commands._execute import How, execute
+from runner.commands._fixtures import published_files, upstream_gate
 from runner.commands._live import (
     AllowMedia,
     AllowPrivate,
@@ -45,6 +46,7 @@ from runner.commands._options import (
     SaveProfile,
     StepDeadline,
     SystemOption,
+    SystemVersion,
     Yes,
     check_arm,
     pairs,
@@ -55,7 +57,7 @@ from runner.commands._paths import cassette_files
 from runner.faults import load_fault
 from runner.reports.recording import open_tape
 from runner.runs.clock import Clock
-from runner.runs.plan import Protocol
+from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
 from runner.suites.update_gate import SAMPLES, SETS, load_gate
 from runner.systems.catalog import load as load_system
@@ -71,6 +73,7 @@ def update_gate(
     samples: Annotated[int, typer.Option(help="How often each pair is asked.")] = SAMPLES,
     fixtures: FixturesOption = FixturesChoice.OWN,
     system: SystemOption = "engine",
+    system_version: SystemVersion = None,
     arm: ArmOption = Arm.LIVE,
     model: ModelOption = MODEL,
     pin: Pin = None,
@@ -121,12 +124,14 @@ def update_gate(
         allow_media=allow_media,
     )
     gate = load_gate(set_, samples)
+    if fixtures is FixturesChoice.UPSTREAM and not estimate_only:
+        gate = upstream_gate(set_, samples, published_files())
     runs = dict.fromkeys(gate.kinds, gate.samples)
     total = usd(max_usd_total)
     [tape] = cassette_files(cassette, arm.value, [gate])
     protocol = Protocol(
         case=gate,
-        system=load_system(system),
+        system=load_system(system, system_version),
         arm=arm.value,
         model=model,
         runs=runs,

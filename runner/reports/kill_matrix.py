@@ -9,8 +9,9 @@ from runner.prices import PriceList
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, Protocol, jobs
+from runner.runs.plan import Images, jobs
 from runner.runs.pool import run_all
+from runner.runs.protocol import Protocol
 from runner.runs.watch import Watch
 from runner.suites.trip_vs_move import KINDS, MOVE, TRIP_ALONE, load_case
 from runner.systems.catalog import load

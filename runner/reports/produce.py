@@ -27,8 +27,9 @@ from runner.reports.schema import (
 )
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, Protocol, jobs, label, specs, tables
+from runner.runs.plan import Images, jobs, specs, tables
 from runner.runs.pool import run_all
+from runner.runs.protocol import Protocol, label
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
 

@@ -9,7 +9,8 @@ from runner.errors import CannotStart, UsageError
 from runner.gateway.cassette import Cassette, Entry, load, models_of, save
 from runner.reports.schema import CassetteUsed
 from runner.runs.disk import give_to_owner, make_folder, try_out
-from runner.runs.plan import Protocol, specs
+from runner.runs.plan import specs
+from runner.runs.protocol import Protocol
 from runner.runs.provider import Tape
 
 

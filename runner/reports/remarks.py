@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 
 from runner.gateway.config import ANTHROPIC
+from runner.published import published
 from runner.reports.schema import Comparable
-from runner.runs.plan import Protocol
+from runner.runs.protocol import Protocol
 
 
 def against_published(protocol: Protocol) -> Comparable:
@@ -18,6 +19,13 @@ def against_published(protocol: Protocol) -> Comparable:
         why.append(f"Calls went to {protocol.provider.way_out.anthropic}, not to {ANTHROPIC}.")
     if protocol.system.name != "particles":
         why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
+    else:
+        suite, version = protocol.suite.name, protocol.system.version
+        of = published(suite, case.name, protocol.model)
+        builds = list(dict.fromkeys(one.build for one in of if one.build))
+        if builds and version not in builds:
+            told = " and ".join(builds)
+            why.append(f"The published runs were made with {told}; these with {version}.")
     if protocol.mixed:
         why.append("Purposes run on more than one model.")
     if protocol.fault is not None:

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from runner.model import Outcome, PurposeUsage, RunRecord
 from runner.plain import plain
+from runner.reports.against import published
 from runner.reports.gate import sets
 from runner.reports.schema import Report
-from runner.runs.plan import label
+from runner.runs.protocol import label
 from runner.stats import rate
 from runner.suites.registry import suite_of
 from runner.suites.trip_vs_move import Verdict
@@ -40,7 +41,7 @@ def render(report: Report) -> RenderableType:
     parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text()]
     if isinstance(report.verdict, GateVerdict):
         parts += [*sets(report.verdict), Text()]
-    parts.append(_tallies(report))
+    parts += [_tallies(report), *_published(report)]
     remarks = _remarks(report)
     if remarks:
         parts += [Text(), *remarks]
@@ -102,13 +103,13 @@ def _checks(run: RunRecord, version: int) -> Text:
         text.append(f"broken: {', '.join(broken)}", "red")
         text.append("; " if holding else "")
     if holding:
-        every = not broken and len(", ".join(holding)) > _CHECKS_WIDTH
+        every = not broken and len(f"{run.spec.kind} {', '.join(holding)}") > _NARROW
         text.append(f"all {len(holding)} hold" if every else f"hold: {', '.join(holding)}")
     return text
 
 
-_CHECKS_WIDTH = 20
-"""Characters of checks' names beyond which those of a run that passed are counted instead."""
+_NARROW = 26
+"""Characters of a run's kind and its checks beyond which checks that hold are counted instead."""
 
 
 def _tallies(report: Report) -> Table:
@@ -135,6 +136,24 @@ def _tallies(report: Report) -> Table:
         cassette = report.cassette
         table.add_row("cassette", Text(f"{cassette.name}, sha256 {cassette.sha256[:16]}"))
     return table
+
+
+def _published(report: Report) -> list[RenderableType]:
+    """What was published of the same case and model, beside this report's figures."""
+    found = published(report)
+    if found is None:
+        return []
+    parts: list[RenderableType] = [Text()]
+    if found.rows:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        table.add_column("published beside", overflow="fold")
+        table.add_column("here", overflow="fold")
+        for head in found.heads:
+            table.add_column(shown(head), overflow="fold")
+        for row in found.rows:
+            table.add_row(shown(row.label), row.ours or "·", *(one or "·" for one in row.published))
+        parts.append(table)
+    return [*parts, *(_bullet(note) for note in found.notes)]
 
 
 def _by_kind(report: Report, verdict: Verdict) -> Iterator[tuple[str, str]]:

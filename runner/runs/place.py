@@ -28,7 +28,7 @@ class Place:
 
 
 @contextmanager
-def place(system: str, *, say: Say) -> Iterator[Place]:
+def place(system: str, version: str | None = None, *, say: Say) -> Iterator[Place]:
     """Make ready for runs of one system, and leave nothing behind.
 
     What dead benches left is removed first, but for their ledgers, and images that are missing are
@@ -36,6 +36,7 @@ def place(system: str, *, say: Say) -> Iterator[Place]:
 
     Args:
         system: the name of its image.
+        version: of the system in it; its default when none.
         say: told, a line at a time, what takes long.
 
     Raises:
@@ -48,8 +49,8 @@ def place(system: str, *, say: Say) -> Iterator[Place]:
     domain = sandbox.Domain.at(sandbox.folder(os.environ, Path.home()))
     for name in sandbox.reap(engine, domain, on_ledger=Salvage.usual(say)):
         say(f"removed {name}, left by a bench that was killed")
-    base, measured, gateway = (
-        images.ensure(name, progress=say) for name in ("base", system, "bench")
-    )
+    base = images.ensure("base", progress=say)
+    measured = images.ensure(system, version=version, progress=say)
+    gateway = images.ensure("bench", progress=say)
     with sandbox.start(engine=engine) as opened:
         yield Place(opened, machine(engine), measured, gateway, (base,))

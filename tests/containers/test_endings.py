@@ -26,7 +26,8 @@ from runner.reports.rescore import verify
 from runner.runs.clock import Clock
 from runner.runs.job import Job
 from runner.runs.keep import Keep
-from runner.runs.plan import Images, Protocol, jobs
+from runner.runs.plan import Images, jobs
+from runner.runs.protocol import Protocol
 from runner.runs.run import Attempt
 from runner.runs.sandbox import Box, Domain, Engine, EngineSandbox, connect, reap, start
 from runner.runs.sandbox._box import EngineBox

@@ -8,7 +8,8 @@ import pytest
 from runner.errors import AlteredReport, CannotStart, UsageError
 from runner.gateway.cassette import Entry, key_of, load
 from runner.reports.recording import Recorder, check_tape, open_tape
-from runner.runs.plan import Protocol, specs
+from runner.runs.plan import specs
+from runner.runs.protocol import Protocol
 from tests.runs._protocols import MODEL, protocol
 
 

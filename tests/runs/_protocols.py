@@ -7,7 +7,8 @@ from runner.prices import load_prices
 from runner.runs.clock import Clock
 from runner.runs.job import Job
 from runner.runs.place import Place
-from runner.runs.plan import Images, Protocol, jobs
+from runner.runs.plan import Images, jobs
+from runner.runs.protocol import Protocol
 from runner.runs.sandbox.protocol import Sandbox
 from runner.suites.trip_vs_move import load_case
 from runner.systems.catalog import load

@@ -4,7 +4,7 @@ import pytest
 
 from runner.errors import UsageError
 from runner.runs.first_call import first_call_usd
-from runner.runs.plan import check
+from runner.runs.protocol import check
 from runner.suites.trip_vs_move import load_case
 from tests.runs._protocols import MODEL, PRICES, protocol
 

@@ -9,7 +9,8 @@ from runner.errors import UsageError
 from runner.faults import load_fault
 from runner.gateway.config import GatewayConfig
 from runner.runs.clock import Clock
-from runner.runs.plan import check, specs, tables
+from runner.runs.plan import specs, tables
+from runner.runs.protocol import check
 from runner.suites.trip_vs_move import load_case
 from tests.runs._protocols import MODEL, PRICES, jobs_of, protocol
 

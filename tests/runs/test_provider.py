@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from runner.errors import UsageError
 from runner.gateway.config import WayOut
-from runner.runs.plan import check_key
+from runner.runs.protocol import check_key
 from runner.runs.provider import Provider
 from tests.runs._protocols import jobs_of, protocol
 

@@ -95,4 +95,6 @@ class CaseFile(_Part):
     """Sentences of the notes, with ``{placeholder}``s of names and days."""
     dates: dict[Label, DayPart]
     notes: Annotated[tuple[NotePart, ...], Field(min_length=2)]
+    upstream: dict[Label, Text] = Field(default_factory=dict)
+    """Names and sentences as the published notes have them, where those differ."""
     variants: tuple[VariantPart, ...] = ()

@@ -51,6 +51,7 @@ def file(case: CaseFile) -> None:
     for name in REQUIRED_NAMES:
         if name not in case.names:
             raise Flaw(f"names.{name}", "missing")
+    _known("upstream", case.upstream, [*case.names, *case.says])
     for variant in case.variants:
         at = f"variants.{variant.name}"
         _known(f"{at}.names", variant.names, case.names)

@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -64,6 +64,8 @@ class Case:
     """Names of every variant of this case."""
     sha256: str
     """Digest of the file it was read from."""
+    upstream: Mapping[str, str] = field(default_factory=dict)
+    """Names and sentences as the published notes have them, where those differ."""
     fixtures: Fixtures = "own"
     """Whose words the notes are: this project's, or the published bytes."""
 
@@ -81,7 +83,8 @@ class Case:
         if missing:
             raise UsageError(f"There are no words for {', '.join(missing)}.")
         notes = tuple(replace(note, text=texts[note.name]) for note in self.notes)
-        return replace(self, notes=notes, fixtures=fixtures)
+        said = self.upstream if fixtures == "upstream" else {}
+        return replace(self, notes=notes, names={**self.names, **said}, fixtures=fixtures)
 
     @property
     def home(self) -> str:
@@ -189,6 +192,10 @@ def _assemble(file: CaseFile, name: str, variant: str | None, sha256: str) -> Ca
         comparable_before=file.comparable_before,
         variants=known,
         sha256=sha256,
+        upstream={
+            label: _fill(text, names, f"upstream.{label}", None)
+            for label, text in file.upstream.items()
+        },
     )
     _validate.filled(case, labels, dates, at=f"variants.{variant}." if variant else "")
     return case
