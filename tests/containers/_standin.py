@@ -15,10 +15,10 @@ import pytest
 
 from runner.runs.sandbox import Engine
 from runner.suites.trip_vs_move import load_case
+from runner.systems.catalog import load
 
 ROOT = Path(__file__).parents[2]
-TABLES = ROOT / "fixtures" / "scripted" / "engine"
-WIRE = "runner.systems.engine.wire:EngineWire"
+TABLES = ROOT / "fixtures" / "scripted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,14 @@ def bridge_address(engine: Engine) -> str:
 
 
 @contextlib.contextmanager
-def standing_in(engine: Engine, case: str = "reader") -> Iterator[StandIn]:
-    """Answer for the engine on one case until the context is left."""
+def standing_in(
+    engine: Engine, case: str = "reader", *, system: str = "engine"
+) -> Iterator[StandIn]:
+    """Answer for a system on one case, or on the pairs, until the context is left."""
     host = bridge_address(engine)
-    names = json.dumps(dict(load_case(case).names))
-    table = TABLES / f"{case}.toml"
-    arguments = ("--host", host, "--wire", WIRE, "--table", str(table), "--names", names)
+    names = json.dumps({} if case == "update-gate" else dict(load_case(case).names))
+    table, wire = TABLES / system / f"{case}.toml", load(system).wire
+    arguments = ("--host", host, "--wire", wire, "--table", str(table), "--names", names)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.standin", *arguments],
         cwd=ROOT,
