@@ -169,6 +169,7 @@ class Box:
             "TZ": "UTC",
             "HF_HOME": str(installed.hub),
             "OPENBLAS_NUM_THREADS": "1",
+            "TOKENIZERS_PARALLELISM": "false",
             "ANTHROPIC_API_KEY": "none",
             "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}",
             "LD_PRELOAD": str(FAKETIME),

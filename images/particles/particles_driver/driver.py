@@ -8,6 +8,7 @@ Standard input is the lifeline: when it ends, whoever started the driver is gone
 way is killed and the driver ends at once.
 """
 
+import gc
 import importlib.metadata
 import json
 import os
@@ -63,7 +64,12 @@ class Driver:
     # ------------------------------------------------------------ the engine
 
     def _warm(self) -> None:
-        """Import the engine and see that it is whole; what is wrong is told by every verb."""
+        """Import the engine and see that it is whole; what is wrong is told by every verb.
+
+        Nothing of what is imported becomes garbage: it is not looked for meanwhile, nor ever
+        again, so that the processes of verbs do not each go through all of it and copy it.
+        """
+        gc.disable()
         try:
             self._settings = Settings.parse(os.environ.get("BENCH_SETTINGS", ""))
             door = os.environ.get("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080")
@@ -76,6 +82,8 @@ class Driver:
         except Exception as error:
             traceback.print_exc()
             self._wrong = DriverError(f"the engine does not start: {type(error).__name__}: {error}")
+        gc.freeze()
+        gc.enable()
 
     def _describe(self) -> dict[str, Any]:
         assert self._settings is not None

@@ -5,6 +5,7 @@ the day of its step from its first moment, and leaves nothing behind for the nex
 wrote to the store.
 """
 
+import functools
 import importlib
 import json
 import os
@@ -38,8 +39,11 @@ _LAZY = (
     *("particles.operations.extract", "particles.operations.held_release"),
     *("particles.operations.utility_exposure", "particles.operations.utility_mining"),
     *("particles.store.synthesis_cache_store", "particles.extraction.migration_preview"),
+    *("particles.api.cli._schema", "particles.extraction.docstrings"),
+    *("particles.extraction.mcp_memory", "typer._adapters", "typer._click.decorators"),
+    *("_strptime", "anyio.streams.tls", "concurrent.futures.thread", "opentelemetry.propagate"),
 )
-"""What the engine imports only when a command needs it."""
+"""What the engine and its SDK import only when a command needs it."""
 
 
 def preload() -> None:
@@ -50,6 +54,11 @@ def preload() -> None:
             importlib.import_module(name)
         except ModuleNotFoundError:
             continue
+    # What every command would make for itself first, and make alike: the tree of commands, the
+    # mappings of the store, and the model's client, which connects to nobody before it is asked.
+    _tree()
+    importlib.import_module("sqlalchemy.orm").configure_mappers()
+    importlib.import_module("particles.llm").get_client()
 
 
 def create(place: Place) -> None:
@@ -163,14 +172,21 @@ def _command(*arguments: str) -> None:
     Raises:
         DriverError: it ended with another code than 0.
     """
-    from particles.api.cli import app
-
     try:
-        code = app(list(arguments), standalone_mode=False)
+        code = _tree().main(list(arguments), standalone_mode=False)
     except SystemExit as ended:
         code = ended.code
     if code not in (None, 0):
         raise DriverError(f"particles {' '.join(arguments[:2])} ended with {code}")
+
+
+@functools.cache
+def _tree() -> Any:
+    """All of the engine's commands."""
+    import typer.main
+    from particles.api.cli import app
+
+    return typer.main.get_command(app)
 
 
 def _read_whole(place: Place) -> None:
