@@ -8,9 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from runner.commands._progress import Progress
-from runner.faults import load_fault, load_faults
+from runner.errors import UsageError
+from runner.faults import TRIP_VS_MOVE, UPDATE_GATE, Fault, load_faults
 from runner.prices import load_prices
 from runner.reports.files import prepare, write_atomically
+from runner.reports.gate_matrix import gate_markdown, gate_sightings
 from runner.reports.kill_matrix import markdown, sightings
 from runner.runs.place import place
 
@@ -27,14 +29,28 @@ def kill_matrix(
 ) -> None:
     """Run scripted models that are wrong in one way each, and write which check catches which.
 
-    Every fault runs in containers, in every case it can occur in, once with the move and once
-    without: some minutes.
+    Every fault runs in containers, in all it can occur in: the cases of trip-vs-move, with the move
+    and without, and the sets of update-gate, one sample each. Some minutes.
     """
-    faults = tuple(load_fault(name) for name in only) if only else load_faults()
+    trips, pairs = _chosen(only, TRIP_VS_MOVE), _chosen(only, UPDATE_GATE)
+    unknown = set(only or ()) - {fault.name for fault in (*trips, *pairs)}
+    if unknown:
+        known = {f.name for suite in (TRIP_VS_MOVE, UPDATE_GATE) for f in load_faults(suite=suite)}
+        raise UsageError(
+            f"There is no fault {', '.join(sorted(unknown))}.",
+            hint=f"Faults: {', '.join(sorted(known))}.",
+        )
     output = output.resolve()
     prepare(output, resume=True)
-    errors = Console(stderr=True)
+    errors, prices = Console(stderr=True), load_prices()
     with Progress(errors, quiet=quiet) as progress, place("engine", say=progress.note) as here:
-        seen = sightings(faults, here, load_prices(), workers=jobs, watch=progress)
-    write_atomically(output, markdown(faults, seen).encode())
+        seen = sightings(trips, here, prices, workers=jobs, watch=progress)
+        gated = gate_sightings(pairs, here, prices, workers=jobs, watch=progress)
+    page = "\n".join([markdown(trips, seen), gate_markdown(pairs, gated)])
+    write_atomically(output, page.encode())
     errors.print(Text(f"Written: {output}"))
+
+
+def _chosen(only: list[str] | None, suite: str) -> tuple[Fault, ...]:
+    faults = load_faults(suite=suite)
+    return faults if not only else tuple(fault for fault in faults if fault.name in only)
