@@ -17,6 +17,7 @@ from pydantic import (
     StrictInt,
     StrictStr,
     StringConstraints,
+    field_validator,
 )
 
 TRIP = "trip-vs-move"
@@ -33,6 +34,7 @@ MAX_TEXT = 20_000
 MAX_SAMPLES = 1_000
 
 SetName = Literal["gate", "gate-heldout", "past", "past-marker"]
+_READ = ("retired_id", "winner_id", "particle_id", "other_id", "outcome", "why")
 Count = Annotated[StrictInt, Field(ge=0)]
 Amount = Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictInt
 Text = Annotated[StrictStr, StringConstraints(max_length=MAX_TEXT)]
@@ -81,6 +83,15 @@ class SavedEvent(_Theirs):
 
     event_type: Name
     payload: dict[Name, JsonValue] = Field(default_factory=dict, max_length=1_000)
+
+    @field_validator("payload")
+    @classmethod
+    def _words(cls, payload: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """What the checks read of it is text, where it is there."""
+        for name in _READ:
+            if not isinstance(payload.get(name), str | None):
+                raise ValueError(f"{name} is no text")
+        return payload
 
 
 class SavedUsage(_Theirs):

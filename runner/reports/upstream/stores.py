@@ -1,7 +1,6 @@
 """Their rows and events as claims and events of this bench."""
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import unquote, urlsplit
 
 from runner.model import ACTIVE, Claim, Event, OtherEvent, RestatementExamined, Store, Superseded
 from runner.reports.upstream.schema import SavedEvent, SavedRow
@@ -55,11 +54,9 @@ def _event(event: SavedEvent, winners: Mapping[str, str]) -> Event:
     loser, winner = said.get("retired_id"), said.get("winner_id")
     if event.event_type == "UPDATE_SUPERSESSION":
         if isinstance(loser, str) and isinstance(winner, str):
-            how = said.get("decided_by")
-            return Superseded(
-                loser=loser, winner=winner, decided_by=how if isinstance(how, str) else "",
-                payload=said,
-            )  # fmt: skip
+            decided = said.get("decided_by")
+            how = decided if isinstance(decided, str) else ""
+            return Superseded(loser=loser, winner=winner, decided_by=how, payload=said)
     elif event.event_type == "DEPENDENT_CLAIM_EXAMINED":
         outcome, why, other = said.get("outcome"), said.get("why"), said.get("other_id")
         claim = said.get("particle_id")
@@ -84,6 +81,4 @@ def _event(event: SavedEvent, winners: Mapping[str, str]) -> Event:
 
 def _note(source: str) -> str:
     """The name of a note, where its whole address was saved."""
-    return (
-        (unquote(urlsplit(source).path).rpartition("/")[2] or source) if "/" in source else source
-    )
+    return source.rpartition("/")[2] or source
