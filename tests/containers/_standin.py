@@ -46,6 +46,10 @@ class StandIn:
         """How the next calls are answered, one each."""
         self._tell("plan", list(hows))
 
+    def forget(self) -> None:
+        """Answer every call as it should be from now on."""
+        self._tell("forget", {})
+
     def seen(self) -> list[dict[str, Any]]:
         """Every request so far."""
         found = self._tell("seen", {})

@@ -17,6 +17,7 @@ from tests.containers._standin import StandIn, standing_in
 pytestmark = pytest.mark.containers
 
 SYSTEMS = ["engine", pytest.param("particles", marks=pytest.mark.all_images)]
+OVERLOADED = {"status": 529, "kind": "overloaded_error", "headers": [["retry-after", "0"]]}
 SMALL = ("--set", "past-values", "--samples", "2", "--quiet")
 
 
@@ -35,7 +36,7 @@ def provider(system: str, engine: Engine) -> Iterator[StandIn]:
 def upstream(provider: StandIn) -> Iterator[StandIn]:
     """The stand-in, with its usual habits afterwards."""
     yield provider
-    provider.usual(status=200, text="", stop_reason="end_turn", usage=True, model="")
+    provider.forget()
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ def test_recorded_and_replayed_it_is_the_same(bench: Bench, system: str, upstrea
 @pytest.mark.parametrize(
     ("how", "code", "kind"),
     [
-        ({"status": 529, "kind": "overloaded_error"}, 5, "provider"),
+        (OVERLOADED, 5, "provider"),
         ({"text": "I would rather not.", "stop_reason": "refusal"}, 5, "unparseable_reply"),
         ({"text": "REASON: the one is", "stop_reason": "max_tokens"}, 5, "unparseable_reply"),
         ({"model": "claude-haiku-4-5"}, 4, "wrong_model"),

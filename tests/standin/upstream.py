@@ -295,12 +295,16 @@ class Upstream:
     # ------------------------------------------------------------ told from another process
 
     def _told(self, path: str, body: bytes) -> web.Response:
-        """``usual`` and ``plan`` set how calls are answered, as JSON; ``seen`` lists them."""
+        """``usual`` and ``plan`` set how calls are answered, as JSON; ``forget`` unsets both;
+        ``seen`` lists them."""
         match path.removeprefix("/_standin/"):
             case "usual":
                 self.usual = replace(self.usual, **_how(orjson.loads(body)))
             case "plan":
                 self.then(*(How(**_how(row)) for row in orjson.loads(body)))
+            case "forget":
+                self.plan.clear()
+                self.usual = How()
             case "seen":
                 rows = [
                     {"method": row.method, "target": row.target, "headers": dict(row.headers)}
