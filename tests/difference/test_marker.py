@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from runner.paths import root
 from runner.suites.update_gate import load_set, marked
 from tests.difference import _wordings
 from tests.difference._theirs import Theirs
@@ -25,6 +26,12 @@ def test_every_wording_is_read_as_is_known(theirs: Theirs, scale: int) -> None:
         counted[kind] += 1
     print(f"\n{theirs.version}: {dict(counted)}")
     assert set(counted) == set(EXPECTED) == set(_wordings.WORDINGS)
+
+
+def test_every_kind_is_in_the_documentation() -> None:
+    page = (root() / "docs" / "differences.md").read_text()
+    for kind in (*_wordings.OURS, *_wordings.THEIRS):
+        assert f"| {kind} |" in page
 
 
 def test_the_development_set(theirs: Theirs) -> None:
