@@ -87,7 +87,7 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
         console.print(Text("No call was made."))
         return 0
     measured = protocols[0].system
-    system, version = measured.name, measured.version if measured.versions else None
+    system, version = measured.image, measured.version if measured.versions else None
     for protocol in protocols:
         tables(protocol)
         check_key(protocol)
@@ -119,7 +119,8 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
     if how.save_profile:
         runs = [run for report in reports for run in report.runs]
-        save_profiles(profiles, system, measure(system, runs, how.prices.name_of))
+        rows = measure(measured.name, runs, how.prices.name_of)
+        save_profiles(profiles, measured.name, rows)
         errors.print(Text(f"Measured usage: {profiles}"), soft_wrap=True)
     return code_of(*reports)
 

@@ -22,6 +22,6 @@ def systems() -> None:
     console.print(table)
     for system in known:
         console.print(Text(f"\n{system.name}: {system.about}"))
-        console.print(Text(f"  calls a model for: {', '.join(system.purposes)}"))
+        console.print(Text(f"  calls a model for: {', '.join(system.purposes) or 'nothing'}"))
     if not known:
         raise typer.Exit(code=6)

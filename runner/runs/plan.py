@@ -57,7 +57,7 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
     Raises:
         UsageError: the system has no scripted answers for the case.
     """
-    if protocol.arm != "scripted":
+    if protocol.arm != "scripted" or not protocol.system.purposes:
         return ()
     if isinstance(protocol.case, Gate) and protocol.case.fixtures == "upstream":
         # Made here: the project carries no copy of the published pairs.

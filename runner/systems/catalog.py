@@ -23,6 +23,11 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
+Capability = Literal["claims", "recall", "scores", "refuses", "probes", "told"]
+"""``recall``: it answers questions with pages; ``scores``: and says how well each fits;
+``refuses``: and says when it holds nothing; ``told``: it is given the right answers."""
+
+
 class Option(Noun):
     """One setting a system takes."""
 
@@ -35,6 +40,15 @@ class Option(Noun):
         if isinstance(value, bool):
             return self.type == "boolean"
         return isinstance(value, _KINDS[self.type])
+
+
+class Preset(Noun):
+    """A system of its own name that is another one with some options set."""
+
+    title: str
+    about: str
+    options: dict[str, JsonValue]
+    capabilities: tuple[Capability, ...]
 
 
 class System(Noun):
@@ -53,17 +67,26 @@ class System(Noun):
     about: str
     verbs: tuple[str, ...]
     """Verbs its driver answers."""
-    capabilities: tuple[Literal["claims", "recall", "scores", "refuses", "probes"], ...]
+    capabilities: tuple[Capability, ...]
     store: str
     """The file or folder of a snapshot that its reader reads."""
     purposes: dict[str, str]
     """What it calls a model for: names, each with what the call does."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Settings it takes, by name."""
+    presets: dict[str, Preset] = Field(default_factory=dict)
+    """Systems that are this one with some options set, by name."""
+    folder: str = ""
+    """The folder of its image, where it is a preset of another system."""
     reader: str
     """Where its reader is, as ``module:attribute``."""
     wire: str
     """Where its wire is, as ``module:attribute``; only the gateway loads it."""
+
+    @property
+    def image(self) -> str:
+        """The name of its image."""
+        return self.folder or self.name
 
     def read(self, snapshot: Path) -> Store:
         """Read a snapshot with the system's own reader.
@@ -97,8 +120,9 @@ class System(Noun):
 
 
 def names() -> tuple[str, ...]:
-    """Every system there is, in alphabetical order."""
-    return tuple(sorted(file.parent.name for file in paths.images().glob(f"*/{FILE}")))
+    """Every system there is, in alphabetical order. One that has presets is measured by theirs."""
+    found = [_parse(file) for file in sorted(paths.images().glob(f"*/{FILE}"))]
+    return tuple(sorted(name for system in found for name in (system.presets or (system.name,))))
 
 
 def load(name: str, version: str | None = None) -> System:
@@ -112,11 +136,7 @@ def load(name: str, version: str | None = None) -> System:
         UsageError: there is no such system, or not in that version, or what its folder says is
             wrong.
     """
-    known = names()
-    if name not in known:
-        there_are = ", ".join(known) or "none"
-        raise UsageError(f"There is no system {name!r}.", hint=f"There are: {there_are}.")
-    system = _parse(paths.images() / name / FILE)
+    system = _find(name)
     known_versions = (system.version, *system.versions)
     if version is None or version == system.version:
         return system
@@ -127,6 +147,37 @@ def load(name: str, version: str | None = None) -> System:
         )
     others = tuple(other for other in known_versions if other != version)
     return system.model_copy(update={"version": version, "versions": others})
+
+
+def _find(name: str) -> System:
+    found = [_parse(file) for file in sorted(paths.images().glob(f"*/{FILE}"))]
+    for system in found:
+        if system.name == name and not system.presets:
+            return system
+        if name in system.presets:
+            return _preset(system, name)
+    raise UsageError(
+        f"There is no system {name!r}.", hint=f"There are: {', '.join(names()) or 'none'}."
+    )
+
+
+def _preset(system: System, name: str) -> System:
+    preset = system.presets[name]
+    options = {
+        key: option.model_copy(update={"default": preset.options.get(key, option.default)})
+        for key, option in system.options.items()
+    }
+    return system.model_copy(
+        update={
+            "name": name,
+            "title": preset.title,
+            "about": preset.about,
+            "capabilities": preset.capabilities,
+            "options": options,
+            "presets": {},
+            "folder": system.name,
+        }
+    )
 
 
 def load_all() -> tuple[System, ...]:
@@ -151,6 +202,10 @@ def _parse(file: Path) -> System:
         # A stranger's folder must not choose what the bench imports.
         if not module.startswith("runner.systems.") or not attribute.isidentifier():
             raise UsageError(f"{file}: the {what} is not runner.systems.MODULE:NAME.")
+    for preset_name, preset in system.presets.items():
+        for key, value in preset.options.items():
+            if key not in system.options or not system.options[key].fits(value):
+                raise UsageError(f"{file}: the preset {preset_name} sets {key} to {value!r}.")
     for option_name, option in system.options.items():
         if not option.fits(option.default):
             raise UsageError(f"{file}: the default of {option_name} is no {option.type}.")
