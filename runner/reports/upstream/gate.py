@@ -10,6 +10,7 @@ from runner.reports.upstream.bars import bars, bars_apart, marks, shown_marks
 from runner.reports.upstream.result import Difference, GateResult, GateSet
 from runner.reports.upstream.schema import GateUpstream, SavedPair, SavedSet, SetName
 from runner.reports.upstream.trip import bare, fixture_notes
+from runner.runs.pair_tables import UPSTREAM_FILES
 from runner.suites.update_gate import (
     BAR,
     SUITE,
@@ -36,12 +37,7 @@ NAMES: Mapping[SetName, str] = {
     "past-marker": "past-marker-held-out",
 }
 """What this bench calls the sets of the same kinds."""
-FILES: Mapping[SetName, str] = {
-    "gate": "gate_pairs.json",
-    "gate-heldout": "gate_pairs_heldout.json",
-    "past": "past_value_pairs.json",
-    "past-marker": "past_marker_heldout.json",
-}
+FILES = {key: UPSTREAM_FILES[name] for key, name in NAMES.items()}
 
 NO_VERDICT = (
     "a probe that gave no verdict is no answer here, and leaves its whole sample of the set"
