@@ -314,5 +314,7 @@ class Attempt:
         left = calls.unresolved(self._account.calls)
         if isinstance(error, DriverError) and left:
             told = f"{ending.detail.rstrip('.')}. {calls.listed(left)}"
-            ending = ending.model_copy(update={"detail": told})
+            # A system that only says that it failed did so for want of these answers.
+            kind = "provider" if ending.kind == "driver" else ending.kind
+            ending = ending.model_copy(update={"kind": kind, "detail": told})
         return ending
