@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from runner.reports.upstream.result import Difference
 from runner.reports.upstream.schema import SavedBars, SavedPair, SavedSample, SavedSet, SavedTally
-from runner.suites.update_gate import RULES, Sample, marked, retires
+from runner.suites.update_gate import RULES, Sample, retires
 from runner.suites.update_gate.pairs import CASE
 from runner.suites.update_gate.rules import BEFORE, CHANGES_ONLY, PRODUCTION
 
@@ -28,15 +28,9 @@ def sampled(sample: SavedSample, mark: bool) -> Sample:
 
 def shown_marks(saved: SavedSet) -> dict[str, bool]:
     """Which pairs the system's own rule saw a past-value marker in, by id, as far as the saved
-    tallies of the production rule show it."""
+    tallies of the production rule show it: wherever it makes a difference, if they are sound."""
     shown = {row.id: _shown(row, saved.bars) for row in saved.rows}
     return {id_: mark for id_, mark in shown.items() if mark is not None}
-
-
-def marks(saved: SavedSet) -> dict[str, bool]:
-    """The same for every pair: as shown, else by the marker of this bench."""
-    shown = shown_marks(saved)
-    return {row.id: shown.get(row.id, marked(row.older)) for row in saved.rows}
 
 
 def bars(rows: Sequence[SavedPair], given: Mapping[str, bool], *, held_out: bool) -> SavedBars:

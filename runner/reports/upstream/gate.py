@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import orjson
 
 from runner.model import Ending, Outcome, RunRecord, RunSpec, StepRecord
-from runner.reports.upstream.bars import bars, bars_apart, marks, shown_marks
+from runner.reports.upstream.bars import bars, bars_apart, shown_marks
 from runner.reports.upstream.result import Difference, GateResult, GateSet
 from runner.reports.upstream.schema import GateUpstream, SavedPair, SavedSet, SetName
 from runner.reports.upstream.trip import bare, fixture_notes
@@ -51,8 +51,12 @@ Marks = Mapping[SetName, Mapping[str, bool]]
 
 def rescore_gate(report: GateUpstream, name: str) -> GateResult:
     """Score a report again; see ``rescore_upstream``."""
-    given = {key: marks(saved) for key, saved in report.sets.items()}
-    sets = tuple(_set(key, saved, given[key]) for key, saved in report.sets.items())
+    own = {
+        key: {row.id: marked(row.older) for row in saved.rows} for key, saved in report.sets.items()
+    }
+    shown = {key: shown_marks(saved) for key, saved in report.sets.items()}
+    given = {key: own[key] | shown[key] for key in report.sets}
+    sets = tuple(_set(key, saved, own[key], shown[key]) for key, saved in report.sets.items())
     differences = [one for again in sets for one in _apart(again)]
     records: tuple[RunRecord, ...] = ()
     verdict = None
@@ -61,10 +65,6 @@ def rescore_gate(report: GateUpstream, name: str) -> GateResult:
         gate = _gate(report)
         records, verdict = _scored(report, gate, given)
         differences += _bars_here(report, sets, verdict)
-        own = {
-            key: {row.id: marked(row.older) for row in saved.rows}
-            for key, saved in report.sets.items()
-        }
         if any(one.read_otherwise for one in sets):
             _, by_own = _scored(report, gate, own)
             notes += _otherwise(verdict, by_own)
@@ -82,22 +82,18 @@ def rescore_gate(report: GateUpstream, name: str) -> GateResult:
     )
 
 
-def _set(key: SetName, saved: SavedSet, given: Mapping[str, bool]) -> GateSet:
+def _set(
+    key: SetName, saved: SavedSet, own: Mapping[str, bool], shown: Mapping[str, bool]
+) -> GateSet:
     name = NAMES[key]
-    unanswered = {
-        row.id: sum(not sample.told for sample in row.samples)
-        for row in saved.rows
-        if not all(sample.told for sample in row.samples)
-    }
-    shown = shown_marks(saved)
-    older = {row.id: row.older for row in saved.rows}
+    untold = {row.id: sum(not sample.told for sample in row.samples) for row in saved.rows}
     return GateSet(
         name=name,
         saved=saved.bars,
-        computed=bars(saved.rows, given, held_out=name in HELD_OUT),
-        unanswered=unanswered,
+        computed=bars(saved.rows, {**own, **shown}, held_out=name in HELD_OUT),
+        unanswered={id_: count for id_, count in untold.items() if count},
         marked=tuple(id_ for id_, mark in shown.items() if mark),
-        read_otherwise=tuple(id_ for id_, mark in shown.items() if marked(older[id_]) != mark),
+        read_otherwise=tuple(id_ for id_, mark in shown.items() if own[id_] != mark),
     )
 
 

@@ -17,7 +17,7 @@ from runner.reports.upstream.schema import (
     TripUpstream,
 )
 
-MAX_BYTES = 16_000_000
+MAX_BYTES = 8_000_000
 """The published ones are of some hundred kilobytes."""
 
 _OF_SUITE: Mapping[str, TypeAdapter[Any]] = {

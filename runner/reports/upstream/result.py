@@ -89,11 +89,11 @@ class GateSet(Noun):
     unanswered: dict[str, int] = Field(default_factory=dict)
     """Pairs with samples that a probe gave no verdict in, and how many."""
     marked: tuple[str, ...] = ()
-    """Pairs whose older claim is marked as past, as far as it makes a difference: as the saved
-    figures show where they do, else by the marker of this bench."""
+    """Pairs in which the system's own rule saw a past-value marker, as far as the saved figures
+    show it: where it makes a difference."""
     read_otherwise: tuple[str, ...] = ()
-    """Of the pairs in which it makes a difference and the saved figures show what the system's own
-    rule found: those that the marker of this bench reads the other way."""
+    """Of the pairs of which they show whether it saw one: those that the marker of this bench reads
+    the other way."""
 
 
 class GateResult(UpstreamResult):
