@@ -2,7 +2,7 @@
 
 | code | ending |
 |---:|---|
-| 0 | every run passed and the bar, where there is one, is met |
+| 0 | every run passed, or the bar of the update gate is met, which forgives a sample |
 | 1 | a run failed its checks, or the bar is not met |
 | 2 | the command line or an input file is wrong; nothing was started |
 | 3 | a run is incomplete: ceiling, deadline or interruption |

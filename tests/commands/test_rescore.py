@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from runner.reports import files
 from runner.reports.rescore import verify
 from runner.reports.schema import Report
 from tests.commands.conftest import Bench
+from tests.reports import _upstream as upstream
 from tests.reports.conftest import produced
 
 Forge = Callable[[Path, Callable[[dict[str, Any]], object]], None]
@@ -131,3 +133,30 @@ def test_no_report(bench: Bench, tmp_path: Path) -> None:
     done = bench("rescore", path)
     assert done.code == 7
     assert "no report of this bench" in done.err
+
+
+# ---------------------------------------------------------------- linkedparticles' own reports
+
+
+def test_a_report_of_linkedparticles_is_held_to_its_rows(bench: Bench, tmp_path: Path) -> None:
+    report = upstream.trip(*(upstream.move(n) for n in (1, 2, 3)), *map(upstream.alone, (1, 2)))
+    path = upstream.written(tmp_path, report)
+    done = bench("rescore", path)
+    assert done.code == 0, done.err
+    assert "Everything it says comes out again." in done.out
+    again = tmp_path / "again.json"
+    done = bench("rescore", path, "--format", "json", "--output", again)
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == json.loads(again.read_bytes())
+    assert bench("rescore", path, "--output", again).code == 2
+
+    report["runs"][0]["passed"] = False
+    done = bench("rescore", upstream.written(tmp_path, report))
+    assert done.code == 7
+    assert "move 1" in done.out
+
+
+def test_an_update_gate_report_of_linkedparticles_too(bench: Bench, tmp_path: Path) -> None:
+    done = bench("rescore", upstream.written(tmp_path, upstream.gate()))
+    assert done.code in (0, 1), done.err
+    assert "comes out again" in done.out
