@@ -2,7 +2,6 @@
 
 import sys
 
-import orjson
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -10,8 +9,9 @@ from rich.text import Text
 
 from runner.commands._options import Output
 from runner.estimate import Estimate
-from runner.reports import integrity
+from runner.reports.files import written
 from runner.reports.schema import Report
+from runner.reports.sealing import SUFFIX, close
 from runner.reports.terminal import dollars, show
 
 
@@ -20,9 +20,8 @@ def print_report(report: Report, format_: Output, console: Console) -> None:
     if format_ is Output.TABLE:
         show(report, console)
         return
-    document = report.model_dump(mode="json")
-    document[integrity.OWN_FIELD] = integrity.digests(document)
-    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+    public, _ = close(report, "answers" + SUFFIX)
+    sys.stdout.buffer.write(written(public))
     sys.stdout.buffer.flush()
 
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from runner.errors import AlteredReport, CannotStart, UsageError
 from runner.reports import integrity
 from runner.reports.schema import REPORT_VERSION, Report
+from runner.reports.sealing import SUFFIX, close, open_
 from runner.runs.disk import give_to_owner, make_folder, try_out
 
 
@@ -24,9 +25,17 @@ def save(report: Report, path: Path) -> None:
     Raises:
         OSError: when it cannot be written; the old file is then still whole.
     """
-    document = report.model_dump(mode="json")
+    public, sealed = close(report, path.stem + SUFFIX)
+    if sealed is not None:
+        write_atomically(path.with_name(path.stem + SUFFIX), sealed)
+    write_atomically(path, written(public))
+
+
+def written(public: Report) -> bytes:
+    """A report as JSON, with its digests. Of a held-out set it has to be closed."""
+    document = public.model_dump(mode="json")
     document[integrity.OWN_FIELD] = integrity.digests(document)
-    write_atomically(path, orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n"
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -105,7 +114,20 @@ def load(path: Path) -> Report:
             f"{path} does not follow the schema: {where}: {first['msg']}."
         ) from error
     _check_runs(report, path)
-    return report
+    return report if report.sealed is None else _opened(report, path)
+
+
+def _opened(report: Report, path: Path) -> Report:
+    assert report.sealed is not None
+    # The name alone: a report must not lead to other folders.
+    beside = path.with_name(Path(report.sealed.name).name)
+    try:
+        return open_(report, beside.read_bytes())
+    except OSError as error:
+        raise UsageError(
+            f"The answers of {path} are sealed in {beside.name}, which is not beside it.",
+            hint="Without them nothing can be computed again; its figures are in the file itself.",
+        ) from error
 
 
 def _check_runs(report: Report, path: Path) -> None:

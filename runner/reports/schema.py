@@ -70,6 +70,15 @@ class Spend(Noun):
     ceiling: Literal["reserved", "measured"] = "reserved"
 
 
+class SealedAnswers(Noun):
+    """Where the answers to a held-out set lie."""
+
+    name: str
+    """Of the file beside the report."""
+    sha256: str
+    """Of what it unpacks to."""
+
+
 class CassetteUsed(Noun):
     """The recording a report's runs were made from, or made."""
 
@@ -115,6 +124,8 @@ class Report(Noun):
     verdict: AnyVerdict | None = None
     """Over the runs there are; none before the first."""
     spend: Spend
+    sealed: SealedAnswers | None = None
+    """For a held-out set: steps and calls of the runs lie in a file beside this one."""
     notes: tuple[str, ...] = ()
     integrity: dict[str, str] = Field(default_factory=dict)
     """Digest of every part (see ``runner.reports.integrity``)."""

@@ -123,6 +123,10 @@ class Suite(ABC, Generic[S, V]):
         A saved subject of the same digests has to be the same.
         """
 
+    def closed(self, subject: S) -> S | None:
+        """The subject as it may be published, where it is held out; none where nothing of it is."""
+        return None
+
     @abstractmethod
     def first_words(self, subject: S) -> tuple[str, str]:
         """Name and text of what the first model call of a run is about."""
