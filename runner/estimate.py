@@ -23,6 +23,10 @@ MARGIN = 2
 """How much more than any measured system one that was never measured is taken to need."""
 
 
+class NeverMeasured(UsageError):
+    """There is nothing that an estimate could be made from."""
+
+
 @dataclass(frozen=True, slots=True)
 class KindEstimate:
     """One kind of run of a protocol."""
@@ -111,7 +115,7 @@ def estimate(
 
     Raises:
         UnpricedModel: when a model has no price.
-        UsageError: when no usage was ever measured for the case and kind.
+        NeverMeasured: when no usage was ever measured for the case and kind.
     """
     pins = pins or {}
     listed = (prices or load_prices()).priced_at(given or {})
@@ -199,7 +203,7 @@ class _Job:
         """What was measured on ``model``, or on the model most like it by name."""
         rows = [row for row in self.measured.profile if (row.case, row.kind) == (self.case, kind)]
         if not rows:
-            raise UsageError(
+            raise NeverMeasured(
                 f"No usage was ever measured for {self.case} {kind}, so nothing can be estimated."
             )
         return max(rows, key=lambda row: self._likeness(row, model))

@@ -16,6 +16,7 @@ from runner import __version__
 from runner.commands import (
     clean,
     doctor,
+    honesty,
     kill_matrix,
     rescore,
     schema,
@@ -57,6 +58,7 @@ app = typer.Typer(
 )
 app.command("trip-vs-move")(trip_vs_move.trip_vs_move)
 app.command("update-gate")(update_gate.update_gate)
+app.command("honesty")(honesty.honesty)
 app.command("rescore")(rescore.rescore)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)

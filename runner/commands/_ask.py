@@ -14,8 +14,7 @@ from runner.reports.terminal import dollars
 
 
 def confirm(
-    estimates: Sequence[Estimate],
-    title: str,
+    estimates: Sequence[tuple[Estimate, str]],
     *,
     yes: bool,
     most_usd: Decimal | None,
@@ -24,7 +23,7 @@ def confirm(
     """Show what a live protocol will cost, and go on only when somebody says so.
 
     Args:
-        estimates: one a protocol.
+        estimates: one a protocol, with the title of its suite.
         yes: the user has said so already.
         most_usd: what ceilings hold all runs to; none where they hold them to nothing.
         console: where it is shown and asked.
@@ -32,9 +31,9 @@ def confirm(
     Raises:
         NotConfirmed: the user says no, or there is no terminal to ask at.
     """
-    for estimate in estimates:
+    for estimate, title in estimates:
         print_estimate(estimate, title, console)
-    usd = sum((estimate.expected_usd for estimate in estimates), Decimal(0))
+    usd = sum((estimate.expected_usd for estimate, _ in estimates), Decimal(0))
     limit = f"at most US${dollars(most_usd)}" if most_usd is not None else "no ceiling"
     if yes:
         return

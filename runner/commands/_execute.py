@@ -18,15 +18,15 @@ from runner.commands._progress import Progress
 from runner.commands._show import print_estimate, print_report
 from runner.commands._sitting import Sitting
 from runner.errors import UsageError
-from runner.estimate import Estimate, estimate
+from runner.estimate import Estimate, NeverMeasured, estimate
 from runner.prices import PriceList
 from runner.profiles import measure
 from runner.profiles import save as save_profiles
 from runner.profiles import usual_file as usual_profiles
 from runner.reports.produce import new_name
 from runner.reports.recording import check_tape
+from runner.reports.schema import Report
 from runner.runs.keep import Keep
-from runner.runs.place import place
 from runner.runs.plan import tables
 from runner.runs.protocol import Protocol, check, check_key
 
@@ -45,6 +45,7 @@ class How:
         estimate_only: print what it would cost, and stop.
         yes: spend without asking.
         output: where the report goes; a new name in the usual folder when none.
+        outputs: where each report goes, where several have names of their own.
         resume: finish what is there.
         format_: of what is printed.
         keep: a folder for snapshots, calls and logs.
@@ -60,6 +61,7 @@ class How:
     estimate_only: bool
     yes: bool
     output: Path | None
+    outputs: Sequence[Path] | None = None
     resume: bool
     format_: Output
     keep: Path | None
@@ -67,7 +69,7 @@ class How:
 
 
 def execute(protocols: Sequence[Protocol], how: How) -> int:
-    """Run protocols of one system, one after another, and print what they come to.
+    """Run protocols, one after another, and print what they come to.
 
     Returns:
         The exit code.
@@ -76,18 +78,42 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
         BenchError: something is wrong with what was asked, found before anything starts; or no
             report can be written any more.
     """
+    done = run(protocols, how)
+    if done is None:
+        return 0
+    console, errors = Console(), Console(stderr=True)
+    for report, path in done:
+        print_report(report, how.format_, console)
+        errors.print(Text(f"Report: {path}"), soft_wrap=True)
+    return code_of(*(report for report, _ in done))
+
+
+def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | None:
+    """Run protocols, one after another; those of one system had better stand together.
+
+    Returns:
+        Each report and where it lies; none where only an estimate was asked for, and printed.
+
+    Raises:
+        BenchError: as ``execute``.
+    """
     for protocol in protocols:
         check(protocol, how.prices)
     console, errors = Console(), Console(stderr=True)
     profiles = (how.profiles or usual_profiles()).resolve()
     estimates = [_estimate(protocol, how.prices, profiles) for protocol in protocols]
+    told = [
+        (one, protocol.suite.title)
+        for one, protocol in zip(estimates, protocols, strict=True)
+        if one is not None
+    ]
     if how.estimate_only:
-        for one, protocol in zip(estimates, protocols, strict=True):
-            print_estimate(one, protocol.suite.title, console)
+        for one, title in told:
+            print_estimate(one, title, console)
+        if not told:
+            console.print(Text("Nothing is asked of a model."))
         console.print(Text("No call was made."))
-        return 0
-    measured = protocols[0].system
-    system, version = measured.image, measured.version if measured.versions else None
+        return None
     for protocol in protocols:
         tables(protocol)
         check_key(protocol)
@@ -97,7 +123,7 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
         protocols=protocols,
         prices=how.prices,
         estimates=estimates,
-        outputs=_outputs(protocols, how.output),
+        outputs=list(how.outputs or _outputs(protocols, how.output)),
         cassettes=how.cassettes,
         keep=Keep(how.keep.resolve() if how.keep else None),
         max_usd_total=how.max_usd_total,
@@ -107,34 +133,33 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
     sitting.prepare(resume=how.resume)
     if protocols[0].paid:
         most = most_usd(protocols, how.max_usd_total)
-        title = protocols[0].suite.title
-        confirm(estimates, title, yes=how.yes, most_usd=most, console=errors)
-    with (
-        Progress(errors, quiet=how.quiet) as progress,
-        place(system, version, say=progress.note) as here,
-    ):
-        reports = sitting.run(here, workers=how.jobs, watch=progress)
-    for report, path in zip(reports, sitting.outputs, strict=True):
-        print_report(report, how.format_, console)
-        errors.print(Text(f"Report: {path}"), soft_wrap=True)
+        confirm(told, yes=how.yes, most_usd=most, console=errors)
+    with Progress(errors, quiet=how.quiet) as progress:
+        reports = sitting.run(progress.note, workers=how.jobs, watch=progress)
     if how.save_profile:
-        runs = [run for report in reports for run in report.runs]
-        rows = measure(measured.name, runs, how.prices.name_of)
-        save_profiles(profiles, measured.name, rows)
+        system = protocols[0].system.name
+        runs = [one for report in reports for one in report.runs]
+        save_profiles(profiles, system, measure(system, runs, how.prices.name_of))
         errors.print(Text(f"Measured usage: {profiles}"), soft_wrap=True)
-    return code_of(*reports)
+    return list(zip(reports, sitting.outputs, strict=True))
 
 
-def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate:
-    return estimate(
-        protocol.case.name,
-        protocol.model,
-        protocol.runs,
-        system=protocol.system.name,
-        pins=protocol.pins,
-        prices=prices,
-        own_file=profiles,
-    )
+def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate | None:
+    """What a protocol will cost; none where no model need be asked and nothing was measured."""
+    try:
+        return estimate(
+            protocol.case.name,
+            protocol.model,
+            protocol.runs,
+            system=protocol.system.name,
+            pins=protocol.pins,
+            prices=prices,
+            own_file=profiles,
+        )
+    except NeverMeasured:
+        if protocol.suite.asks_a_model or protocol.paid:
+            raise
+        return None
 
 
 def _outputs(protocols: Sequence[Protocol], output: Path | None) -> list[Path]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 
 from runner.errors import UsageError
@@ -14,7 +15,7 @@ from runner.reports.recording import Recorder
 from runner.reports.rescore import verify
 from runner.reports.schema import Report
 from runner.runs.keep import Keep
-from runner.runs.place import Place
+from runner.runs.place import Place, Say, place
 from runner.runs.protocol import Protocol
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
@@ -36,7 +37,7 @@ class Sitting:
 
     protocols: Sequence[Protocol]
     prices: PriceList
-    estimates: Sequence[Estimate]
+    estimates: Sequence[Estimate | None]
     outputs: Sequence[Path]
     cassettes: Sequence[Path | None]
     keep: Keep
@@ -69,31 +70,50 @@ class Sitting:
             recorder.prepare()
         self.keep.prepare()
 
-    def run(self, place: Place, *, workers: int, watch: Watch) -> list[Report]:
+    def run(self, say: Say, *, workers: int, watch: Watch) -> list[Report]:
         """Run all; each report is on disk, run by run.
 
+        Args:
+            say: told, a line at a time, what takes long before the first run.
+            workers: runs at a time.
+            watch: told of the runs.
+
         Raises:
+            CannotStart: no engine, no image, or no lease.
             OutputLost: something could not be written any more.
         """
         purse = Purse(self.max_usd_total)
-        return [
-            produce(
-                protocol,
-                self.prices,
-                place,
-                output=self.outputs[number],
-                workers=workers,
-                watch=watch,
-                keep=self.keep,
-                expected=Expected(one.expected_usd, one.source, one.bound_usd),
-                resume=self._halves[number],
-                purse=purse,
-                recorder=self._recorders[number],
-            )
-            for number, (protocol, one) in enumerate(
-                zip(self.protocols, self.estimates, strict=True)
-            )
-        ]
+        reports = []
+        for (image, version), some in groupby(range(len(self.protocols)), self._of):
+            with place(image, version, say=say) as here:
+                reports += [
+                    self._produce(number, here, purse, workers=workers, watch=watch)
+                    for number in some
+                ]
+        return reports
+
+    def _of(self, number: int) -> tuple[str, str | None]:
+        """The image and, where there are several, the version that a protocol runs on."""
+        system = self.protocols[number].system
+        return system.image, system.version if system.versions else None
+
+    def _produce(
+        self, number: int, here: Place, purse: Purse, *, workers: int, watch: Watch
+    ) -> Report:
+        one = self.estimates[number]
+        return produce(
+            self.protocols[number],
+            self.prices,
+            here,
+            output=self.outputs[number],
+            workers=workers,
+            watch=watch,
+            keep=self.keep,
+            expected=Expected(one.expected_usd, one.source, one.bound_usd) if one else None,
+            resume=self._halves[number],
+            purse=purse,
+            recorder=self._recorders[number],
+        )
 
 
 def _half(path: Path) -> Report | None:

@@ -256,6 +256,7 @@ def new_name(protocol: Protocol) -> str:
     """A file name that tells one report from another, ending in a digest of the moment."""
     now = datetime.now(UTC)
     mark = hashlib.sha256(now.isoformat().encode()).hexdigest()[:4]
-    parts = list(dict.fromkeys([protocol.suite.name, *label(protocol.case)]))
+    kinds = list(protocol.runs) if len(protocol.runs) == 1 else []
+    parts = list(dict.fromkeys([protocol.suite.name, *label(protocol.case), *kinds]))
     parts += [protocol.system.name, protocol.model, protocol.arm, f"{now:%Y%m%dT%H%M%S}-{mark}"]
     return "-".join(parts) + ".json"

@@ -14,9 +14,12 @@ from runner.model import Outcome, PurposeUsage, RunRecord
 from runner.plain import plain
 from runner.reports.against import published
 from runner.reports.gate import sets
+from runner.reports.honesty import costs, matrix, row_of
+from runner.reports.honesty import parts as by_part
 from runner.reports.schema import Report
 from runner.runs.protocol import label
 from runner.stats import rate
+from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.registry import suite_of
 from runner.suites.trip_vs_move import Verdict
 from runner.suites.trip_vs_move.score import BAR_VERSIONS
@@ -41,6 +44,9 @@ def render(report: Report) -> RenderableType:
     parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text()]
     if isinstance(report.verdict, GateVerdict):
         parts += [*sets(report.verdict), Text()]
+    if isinstance(report.verdict, HonestyVerdict) and report.verdict.runs:
+        row = row_of(report)
+        parts += [matrix([row]), Text(), by_part(row), Text(), costs([row]), Text()]
     parts += [_tallies(report), *_published(report)]
     remarks = _remarks(report)
     if remarks:
@@ -52,15 +58,17 @@ def _title(report: Report) -> Text:
     suite = suite_of(report.case)
     rule = "" if report.options.get("same_slot_admits", True) else ", --no-same-slot-admits"
     told = ", ".join(part for part in label(report.case) if part != suite.name)
+    if isinstance(report.case, Exam):
+        told = f"{report.case.set} ({report.case.vault}, replaced pages by {report.case.marker})"
     about = f"{suite.title}, {told}" if told else suite.title
     if isinstance(report.case, Gate):
         how = f"{report.case.samples} samples of every pair"
+    elif isinstance(report.case, Exam):
+        how = f"{report.case.size} questions, {report.case.top_k} pages each at most"
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"
-    return shown(
-        f"{about}: {report.system.name} {report.system.version}\n"
-        f"model {report.model} ({report.arm}), {how}{rule}"
-    )
+    asked = f"model {report.model} ({report.arm})" if report.purposes else "no model"
+    return shown(f"{about}: {report.system.name} {report.system.version}\n{asked}, {how}{rule}")
 
 
 def _runs(report: Report) -> Table:
@@ -122,8 +130,8 @@ def _tallies(report: Report) -> Table:
     if isinstance(report.verdict, Verdict):
         for name, text in _by_kind(report, report.verdict):
             table.add_row(name, shown(text))
-    bar = {True: "met", False: "not met", None: "none"}[report.verdict.bar_met]
-    table.add_row("bar", shown(f"{bar}. {report.verdict.bar_note}"))
+    if not isinstance(report.verdict, HonestyVerdict):
+        table.add_row("bar", shown(_bar(report.verdict)))
     spend = report.spend
     kind = "simulated, at list prices" if spend.simulated else "at list prices"
     ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
@@ -136,6 +144,11 @@ def _tallies(report: Report) -> Table:
         cassette = report.cassette
         table.add_row("cassette", Text(f"{cassette.name}, sha256 {cassette.sha256[:16]}"))
     return table
+
+
+def _bar(verdict: Verdict | GateVerdict) -> str:
+    bar = {True: "met", False: "not met", None: "none"}[verdict.bar_met]
+    return f"{bar}. {verdict.bar_note}"
 
 
 def _published(report: Report) -> list[RenderableType]:

@@ -66,6 +66,8 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
         return _with_fault(protocol, found)
     path = fixtures() / "scripted" / protocol.system.name / f"{protocol.case.script}.toml"
     if not path.is_file():
+        if not protocol.suite.asks_a_model:
+            return ()
         raise UsageError(
             f"There are no scripted answers of {protocol.system.name} for {protocol.case.name}.",
             hint=f"They would be at {path}.",

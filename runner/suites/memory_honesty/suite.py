@@ -21,6 +21,7 @@ class MemoryHonesty(Suite[Exam, HonestyVerdict]):
     name = SUITE
     title = "Memory honesty"
     verbs = (INDEX, ASK)
+    asks_a_model = False
 
     def kinds(self, subject: Exam) -> tuple[str, ...]:
         """The set that is asked; a run asks all of it."""
@@ -71,6 +72,10 @@ class MemoryHonesty(Suite[Exam, HonestyVerdict]):
         except UsageError:
             return None  # a set of another bench
         return own if subject.questions else own.public()
+
+    def closed(self, subject: Exam) -> Exam | None:
+        """Without its questions, where the set is held out."""
+        return subject.public() if subject.held_out else None
 
     def first_words(self, subject: Exam) -> tuple[str, str]:
         """The shortest question: any may be the first. None where a report leaves them out."""

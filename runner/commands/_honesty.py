@@ -1,0 +1,175 @@
+"""What is shown of the runs of ``bench honesty``: tables, comparisons, a page of results."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from runner.commands._exit import code_of
+from runner.commands._options import Output
+from runner.commands._show import print_report
+from runner.errors import UsageError
+from runner.paths import fixtures
+from runner.plain import plain
+from runner.reports.files import write_atomically
+from runner.reports.honesty import (
+    Row,
+    at_coverage_of,
+    compared,
+    curves,
+    matrix,
+    questions,
+    row_of,
+    under_rules,
+)
+from runner.reports.results import page
+from runner.reports.schema import Report
+from runner.runs.protocol import Protocol
+from runner.suites.memory_honesty import Exam, HonestyVerdict
+
+Rows = Mapping[tuple[str, str], Row]
+"""By system and set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be shown, as it was typed; sets and systems that only serve a comparison or a
+    floor are in neither list."""
+
+    sets: Sequence[str]
+    systems: Sequence[str]
+    vs: Sequence[str]
+    vs_matched: Sequence[str]
+    rules: bool
+    curve: bool
+    stratified: bool
+    reveal: bool
+    results: Path | None
+    format_: Output
+
+
+def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
+    """Print all that was asked for.
+
+    Returns:
+        The exit code.
+    """
+    console, errors = Console(), Console(stderr=True)
+    reports = [report for report, _ in done]
+    if wanted.format_ is Output.JSON:
+        for report in reports:
+            print_report(report, wanted.format_, console)
+    else:
+        _tables(reports, wanted, console)
+    if wanted.results is not None:
+        rows = list(_rows(reports).values())
+        write_atomically(wanted.results.resolve(), page(rows, reports).encode())
+        errors.print(Text(f"Written: {wanted.results}"), soft_wrap=True)
+    for _, path in done:
+        errors.print(Text(f"Report: {path}"), soft_wrap=True)
+    return code_of(*reports)
+
+
+def files_in(folder: Path, protocols: Sequence[Protocol]) -> list[Path]:
+    """A file a system and set in the folder that was named."""
+    return [
+        (folder / f"honesty-{one.system.name}-{kind}.json").resolve()
+        for one in protocols
+        for kind in one.runs
+    ]
+
+
+def _tables(reports: Sequence[Report], wanted: Wanted, console: Console) -> None:
+    rows = _rows(reports)
+    if len(reports) == 1:
+        print_report(reports[0], Output.TABLE, console)
+    else:
+        for name in wanted.sets:
+            lines = _lines(rows, name, rules=wanted.rules)
+            if lines:
+                console.print(Text(_title(lines[0].exam)), Text(), matrix(lines), Text(), sep="\n")
+        _failures(reports, console)
+    for name in wanted.sets:
+        _comparisons(rows, name, wanted, console)
+        if wanted.curve:
+            console.print(curves([row for key, row in rows.items() if key[1] == name]), Text())
+    if wanted.reveal:
+        for (_, name), row in rows.items():
+            if name in wanted.sets:
+                _reveal(row, console)
+
+
+def _rows(reports: Sequence[Report]) -> Rows:
+    """Of every report with a run that came to its end."""
+    return {
+        (report.system.name, report.case.set): row_of(report)
+        for report in reports
+        if isinstance(report.case, Exam)
+        and isinstance(report.verdict, HonestyVerdict)
+        and report.verdict.runs
+    }
+
+
+def _lines(rows: Rows, name: str, *, rules: bool) -> list[Row]:
+    found = []
+    for (system, set_), row in rows.items():
+        if set_ != name:
+            continue
+        found.append(row)
+        dev = rows.get((system, row.exam.floors_from))
+        if rules and dev is not None and row.result.curve and dev.result.curve:
+            found.append(under_rules(row, dev))
+    return found
+
+
+def _title(exam: Exam) -> str:
+    held = ", held out" if exam.held_out else ""
+    counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
+    return f"{exam.set} ({exam.vault}{held}): {counts}"
+
+
+def _failures(reports: Sequence[Report], console: Console) -> None:
+    """Runs that came to no verdict: a search that failed is no refusal."""
+    for report in reports:
+        for one in report.runs:
+            if one.ending.kind != "graded":
+                told = f"{report.system.name}, {one.spec.kind}: {one.ending.outcome.value}"
+                console.print(Text(plain(f"{told}, {one.ending.kind}. {one.ending.detail}")))
+
+
+def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> None:
+    for system in wanted.systems:
+        row = rows.get((system, name))
+        for other, matched in (
+            *((one, False) for one in wanted.vs),
+            *((one, True) for one in wanted.vs_matched),
+        ):
+            against = rows.get((other, name))
+            if row is None or against is None or other == system:
+                continue
+            if matched:
+                against = at_coverage_of(against, row)
+            table = compared(row, against, stratified=wanted.stratified)
+            console.print(Text(f"{name}:"), table, Text(), sep="\n")
+
+
+def _reveal(row: Row, console: Console) -> None:
+    """Print every question; for a held-out set the register is told first."""
+    if row.exam.held_out:
+        register = fixtures() / "honesty" / "REGISTER.md"
+        line = f"| {datetime.now(UTC):%Y-%m-%d} | {row.exam.set} | revealed: {row.label} |\n"
+        try:
+            with register.open("a", encoding="utf-8") as file:
+                file.write(line)
+        except OSError as error:
+            raise UsageError(
+                f"The register cannot be written at {register}: {error.strerror or error}.",
+                hint="Without a line there, no held-out question is shown.",
+            ) from error
+    console.print(Text(plain(f"{row.label} on {row.exam.set}")))
+    for told in questions(row):
+        console.print(Text(told), soft_wrap=True)
+    console.print(Text())

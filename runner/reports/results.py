@@ -1,0 +1,139 @@
+"""The page of results: every system on every set that was asked, the unflattering parts first."""
+
+from collections.abc import Iterator, Sequence
+
+from runner.reports.honesty import Row
+from runner.reports.schema import Report
+from runner.suites.memory_honesty import Exam, Metrics
+
+
+def page(rows: Sequence[Row], reports: Sequence[Report]) -> str:
+    """Results as Markdown.
+
+    Args:
+        rows: of every system and set that came to a verdict.
+        reports: all of them, failures too.
+    """
+    lines = [
+        "# Memory honesty: results",
+        "",
+        "Made by `bench honesty --matrix --results docs/results.md`. Intervals are of 10,000",
+        "resamples, stratified by kind. A dash stands for a rate of nothing.",
+        "",
+        *_made(reports),
+        "## Read plainly",
+        "",
+        *_plainly(rows),
+    ]
+    sets = dict.fromkeys(row.exam.set for row in rows)
+    for name in sets:
+        mine = [row for row in rows if row.exam.set == name]
+        lines += [*_set(mine), ""]
+    failed = list(_failed(reports))
+    if failed:
+        lines += ["## Without a verdict", "", *failed, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _made(reports: Sequence[Report]) -> Iterator[str]:
+    """What the figures were made with."""
+    if not reports:
+        return
+    first = reports[0]
+    made = f"On {first.started_at:%Y-%m-%d} by bench {first.bench_version}"
+    yield f"{made}; systems, with their images:"
+    yield ""
+    seen = dict.fromkeys(
+        f"- {report.system.name} {report.system.version}, `{report.images[0].config_digest[:19]}`"
+        + (f", encoder {report.runs[0].encoder}" if report.runs and report.runs[0].encoder else "")
+        for report in reports
+        if report.images
+    )
+    yield from seen
+    yield ""
+
+
+def _plainly(rows: Sequence[Row]) -> Iterator[str]:
+    """Each system at its worst set, worst first."""
+    by_system: dict[str, list[Row]] = {}
+    for row in rows:
+        by_system.setdefault(row.label, []).append(row)
+    worst = {
+        label: max(some, key=lambda row: row.result.metrics.wrong_rate or 0.0)
+        for label, some in by_system.items()
+    }
+    for label, row in sorted(
+        worst.items(), key=lambda item: -(item[1].result.metrics.wrong_rate or 0.0)
+    ):
+        found = row.result.metrics
+        yield (
+            f"- **{label}** cites a wrong page in {_percent(found.wrong_rate)} of its answers on"
+            f" {row.exam.set} ({found.wrong} of {found.answered}):"
+            f" {found.neighbour_cited} neighbours, {found.stale} replaced pages,"
+            f" {found.unrelated} others; it refuses {found.false_refusals.hits} of"
+            f" {found.false_refusals.of} questions that a page answers."
+        )
+    yield ""
+
+
+def _set(rows: Sequence[Row]) -> Iterator[str]:
+    exam: Exam = rows[0].exam
+    held = ", held out" if exam.held_out else ""
+    counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
+    yield f"## {exam.set} ({exam.vault}{held})"
+    yield ""
+    yield f"{exam.size} questions: {counts}; {len(exam.pages)} pages; {exam.top_k} may be cited."
+    yield ""
+    yield (
+        "| system | wrong citations | neighbours refused | corrections | current | false refusals |"
+        " stale | right − wrong | − 2 wrong | − 5 wrong | area | p50 ms |"
+    )
+    yield "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for row in rows:
+        found, rate = row.result.metrics, row.result.intervals.all["wrong_rate"]
+        low, high = rate.low, rate.high
+        interval = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
+        curve = "–" if row.result.curve is None else f"{row.result.curve.area:.3f}"
+        took = "–" if row.timing is None else f"{row.timing.p50_ms:.0f}"
+        yield (
+            f"| {row.label} | {_percent(found.wrong_rate)} ({found.wrong} / {found.answered})"
+            f"{interval} | {_counts(found)} | {found.stale} | {_costs(found)} | {curve} | {took} |"
+        )
+    if len({question.lang for question in exam.questions}) > 1:
+        yield ""
+        yield "By language: right to answerable questions, and neighbours refused."
+        yield ""
+        yield "| system | en right | en refused | zh right | zh refused |"
+        yield "|---|---:|---:|---:|---:|"
+        for row in rows:
+            cells = []
+            for tally in row.result.metrics.by_language.values():
+                right, refused = tally.answerable_right, tally.neighbours_refused
+                cells += [f"{right.hits} / {right.of}", f"{refused.hits} / {refused.of}"]
+            yield f"| {row.label} | {' | '.join(cells)} |"
+
+
+def _counts(found: Metrics) -> str:
+    counts = (
+        found.neighbours_refused,
+        found.corrections_right,
+        found.current_right,
+        found.false_refusals,
+    )
+    return " | ".join(f"{count.hits} / {count.of}" for count in counts)
+
+
+def _costs(found: Metrics) -> str:
+    return " | ".join("–" if value is None else f"{value:+.2f}" for value in found.cost.values())
+
+
+def _failed(reports: Sequence[Report]) -> Iterator[str]:
+    for report in reports:
+        for run in report.runs:
+            if run.ending.kind != "graded":
+                ended = f"{run.ending.kind}. {run.ending.detail}"
+                yield f"- {report.system.name}, {run.spec.kind}: {ended}"
+
+
+def _percent(rate: float | None) -> str:
+    return "–" if rate is None else f"{100 * rate:.0f}%"
