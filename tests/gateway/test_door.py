@@ -199,20 +199,21 @@ async def test_a_malformed_call_is_a_line_and_the_run_goes_on(tmp_path: Path) ->
         for sent in (b"{", b"{}", raw(tools=[{"type": "web_search_20250305"}])):
             with pytest.raises(Refusal):
                 await it.ask({}, sent)
-        with pytest.raises(Refusal, match="not one the system's wire knows"):
-            await it.ask({}, raw(messages=[{"role": "user", "content": "no document"}]))
         await it.ask({}, raw())
         errors = [line.error for line in it.lines()]
         digest = it.lines()[0].prompt_sha256
-    assert errors == [
-        "invalid_request",
-        "invalid_request",
-        "provider_tool",
-        "invalid_request",
-        None,
-    ]
+    assert errors == ["invalid_request", "invalid_request", "provider_tool", None]
     assert digest == hashlib.sha256(b"{").hexdigest()
     assert it.ending is None
+
+
+async def test_a_call_that_nobody_knows_ends_the_run(tmp_path: Path) -> None:
+    """It has no scripted answer, whatever its system makes of the refusal."""
+    async with opened(tmp_path) as it:
+        with pytest.raises(Refusal, match="not one the system's wire knows"):
+            await it.ask({}, raw(messages=[{"role": "user", "content": "no document"}]))
+    assert it.ending is not None
+    assert (it.ending.outcome, it.ending.kind) == ("invalid", "script_missing")
 
 
 async def test_a_failed_provider_costs_nothing_and_is_a_line(tmp_path: Path) -> None:

@@ -33,13 +33,11 @@ class ScriptedArm:
             fields = self._wire.fields(purpose, asked.request.body)
         except ValueError as problem:
             message = f"this {purpose} call is not one the system's wire knows: {problem}"
-            raise Refusal("invalid_request", message, status=400) from problem
+            raise _missing(message) from problem
         entry = self._tables.find(purpose, fields)
         if entry is None:
             near = self._tables.nearest(purpose, fields) or "the tables are empty"
-            message = f"no scripted answer for this {purpose} call; {near}"
-            ending = Ending(outcome=Outcome.INVALID, kind="script_missing", detail=message)
-            raise Refusal("script_missing", message, ending=ending)
+            raise _missing(f"no scripted answer for this {purpose} call; {near}")
         text = entry.text
         if text is None and entry.failure is None:
             text = self._wire.reply(purpose, entry.answer)
@@ -56,6 +54,13 @@ class ScriptedArm:
 
     async def close(self) -> None:
         """There is nothing to let go of."""
+
+
+def _missing(message: str) -> Refusal:
+    """A call without an answer, whether no entry is for it or nobody knows what it asks: the run
+    cannot be judged, whatever its system makes of the refusal."""
+    ending = Ending(outcome=Outcome.INVALID, kind="script_missing", detail=message)
+    return Refusal("script_missing", message, ending=ending)
 
 
 class _Scripted:
