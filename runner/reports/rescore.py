@@ -51,9 +51,9 @@ def verify(report: Report) -> None:
         for field in ("checks", "observations", "ending"):
             if getattr(saved, field) != getattr(computed, field):
                 raise _differs(f"runs[{number}].{field}", "the run's own rows and events")
+        _verify_costs(saved, number, aliases)
         if saved.ending.outcome in JUDGED:
             _verify_valid(saved, number, aliases)
-        _verify_costs(saved, number, aliases)
     if report.verdict != again.verdict:
         raise _differs("verdict", "the runs")
     if report.spend.cost_usd != sum((run.cost_usd for run in report.runs), Decimal(0)):
@@ -112,8 +112,8 @@ def _verify_valid(run: RunRecord, number: int, aliases: Mapping[str, str]) -> No
         answered = call.outcome == "answered"
         if answered and not same_model(call.requested_model, call.served_model or "", aliases):
             raise _differs(f"runs[{number}].ending", f"the served model of its calls[{place}]")
-    if of_calls.unresolved(run.calls):
-        raise _differs(f"runs[{number}].ending", "its calls, of which some got no answer,")
+    if of_calls.ending(run.calls) is not None:
+        raise _differs(f"runs[{number}].ending", "its calls, of which some got no whole answer,")
 
 
 def _verify_costs(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:

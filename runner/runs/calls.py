@@ -83,10 +83,24 @@ def ending(calls: Sequence[Call]) -> Ending | None:
     """
     left = unresolved(calls)
     if not left:
-        return None
+        return _unmeasured(calls)
     only_stopped = all(call.outcome == "answered" for call in left)
     kind = "cut_reply" if only_stopped else "provider"
     return Ending(outcome=Outcome.ERRORED, kind=kind, detail=listed(left))
+
+
+def _unmeasured(calls: Sequence[Call]) -> Ending | None:
+    """A reply that does not say what it took was charged at its worst, and what it cost, or which
+    share of a ceiling was left for the others, nobody knows."""
+    blind = [call for call in calls if call.outcome == "answered" and "no_usage" in call.flags]
+    if not blind:
+        return None
+    told = f"{len(blind)} repl{'y does' if len(blind) == 1 else 'ies do'} not say what they took"
+    return Ending(
+        outcome=Outcome.INVALID,
+        kind="no_usage",
+        detail=f"{told}: {_told(blind[0])}{' and others' if len(blind) > 1 else ''}.",
+    )
 
 
 def listed(calls: Sequence[Call]) -> str:

@@ -21,6 +21,7 @@ from runner.reports.schema import Report
 from runner.runs.first_call import first_call_usd
 from runner.runs.sandbox import Engine, EngineSandbox, GatewayBox, SystemBox
 from runner.suites.registry import suite_of
+from tests._trip import verdict_of
 from tests.containers._bench import Bench, end, until
 from tests.containers._standin import StandIn, standing_in
 
@@ -90,7 +91,7 @@ def test_the_published_protocol_live_recorded_and_replayed(bench: Bench, upstrea
     recorded = bench.report("recorded.json")
     assert outcomes(recorded) == [("passed", "checks")] * 5
     assert recorded.verdict is not None
-    assert recorded.verdict.bar_met is True
+    assert verdict_of(recorded).bar_met is True
     assert recorded.spend.simulated is False
     calls = sum(len(run.calls) for run in recorded.runs)
     assert len(upstream.seen()) - before == calls
@@ -215,19 +216,20 @@ def test_a_total_is_never_passed_and_runs_it_cannot_hold_are_not_started(
     assert outcomes(bench.report("x.json")) == [("passed", "checks")] * 3
 
 
-def test_a_reply_without_usage_is_charged_at_its_worst_and_the_report_holds(
+def test_a_reply_without_usage_is_charged_at_its_worst_and_is_no_verdict(
     bench: Bench, upstream: StandIn
 ) -> None:
     # Of a probe: extraction is streamed, and the client takes no stream without usage.
     upstream.then({}, {}, {"usage": False})
     done = bench.run("--arm", "live", *upstream.options, "--max-usd", "1", "--yes",
                      "-o", "x.json", *ONE_MOVE)  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     run = bench.report("x.json").runs[0]
+    assert (run.ending.outcome, run.ending.kind) == (Outcome.INVALID, "no_usage")
     (blind,) = (call for call in run.calls if "no_usage" in call.flags)
     assert blind.cost_usd == blind.reserved_usd > 0
     assert any("charged at the worst case" in warning for warning in run.warnings)
-    assert bench.run("rescore", "x.json").returncode == 0
+    assert bench.run("rescore", "x.json").returncode == 4
 
 
 def test_measured_usage_is_kept_and_used_for_the_next_estimate(

@@ -43,12 +43,15 @@ def check(path: Path) -> None:
     verify(files.load(path))
 
 
-def test_a_call_that_told_no_usage_may_cost_what_was_set_aside(reader: Path, forge: Forge) -> None:
+def test_a_call_that_told_no_usage_costs_what_was_set_aside_and_bears_no_verdict(
+    reader: Path, forge: Forge
+) -> None:
     def blind(call: Document, _: Document) -> None:
         call |= {"usage": {}, "flags": ["no_usage"], "cost_usd": "0.3", "reserved_usd": "0.3"}
 
     forge(reader, consistent(blind))
-    check(reader)
+    with pytest.raises(AlteredReport, match=r"runs\[0\]\.ending"):
+        check(reader)
 
 
 def test_a_broken_stream_costs_no_less_than_it_told(reader: Path, forge: Forge) -> None:
