@@ -200,8 +200,9 @@ class Ending(Noun):
     outcome: Outcome
     kind: str
     """One word: ``checks``, ``vacuous``, ``ceiling``, ``deadline``, ``interrupted``,
-    ``wrong_model``, ``no_usage``, ``unpriced_model``, ``escape``, ``script_missing``, ``cassette_missing``,
-    ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``, ``container_died``,
+    ``wrong_model``, ``no_usage``, ``unpriced_model``, ``escape``, ``script_missing``,
+    ``cassette_missing``, ``provider``, ``unparseable_reply``, ``degraded``, ``engine_lost``,
+    ``container_died``,
     ``snapshot``, ``driver``, ``egress``, ``gateway``, ``ledger``, ``cut_reply``."""
     detail: str = ""
 

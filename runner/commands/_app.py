@@ -16,6 +16,7 @@ from runner import __version__
 from runner.commands import (
     clean,
     doctor,
+    grade,
     honesty,
     kill_matrix,
     rescore,
@@ -59,6 +60,7 @@ app = typer.Typer(
 app.command("trip-vs-move")(trip_vs_move.trip_vs_move)
 app.command("update-gate")(update_gate.update_gate)
 app.command("honesty")(honesty.honesty)
+app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)

@@ -23,6 +23,7 @@ from runner.reports.honesty import (
     matrix,
     questions,
     row_of,
+    title,
     under_rules,
 )
 from runner.reports.results import page
@@ -90,7 +91,7 @@ def _tables(reports: Sequence[Report], wanted: Wanted, console: Console) -> None
         for name in wanted.sets:
             lines = _lines(rows, name, rules=wanted.rules)
             if lines:
-                console.print(Text(_title(lines[0].exam)), Text(), matrix(lines), Text(), sep="\n")
+                console.print(Text(title(lines[0].exam)), Text(), matrix(lines), Text(), sep="\n")
         _failures(reports, console)
     for name in wanted.sets:
         _comparisons(rows, name, wanted, console)
@@ -99,7 +100,7 @@ def _tables(reports: Sequence[Report], wanted: Wanted, console: Console) -> None
     if wanted.reveal:
         for (_, name), row in rows.items():
             if name in wanted.sets:
-                _reveal(row, console)
+                reveal(row, console)
 
 
 def _rows(reports: Sequence[Report]) -> Rows:
@@ -123,12 +124,6 @@ def _lines(rows: Rows, name: str, *, rules: bool) -> list[Row]:
         if rules and dev is not None and row.result.curve and dev.result.curve:
             found.append(under_rules(row, dev))
     return found
-
-
-def _title(exam: Exam) -> str:
-    held = ", held out" if exam.held_out else ""
-    counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
-    return f"{exam.set} ({exam.vault}{held}): {counts}"
 
 
 def _failures(reports: Sequence[Report], console: Console) -> None:
@@ -156,7 +151,7 @@ def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> Non
             console.print(Text(f"{name}:"), table, Text(), sep="\n")
 
 
-def _reveal(row: Row, console: Console) -> None:
+def reveal(row: Row, console: Console) -> None:
     """Print every question; for a held-out set the register is told first."""
     if row.exam.held_out:
         register = fixtures() / "honesty" / "REGISTER.md"

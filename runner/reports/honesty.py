@@ -102,6 +102,13 @@ def at_coverage_of(row: Row, other: Row) -> Row:
     return replace(limited, label=f"{row.label} at {limited.result.metrics.answered} answered")
 
 
+def title(exam: Exam) -> str:
+    """A set in a line."""
+    held = ", held out" if exam.held_out else ""
+    counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
+    return f"{exam.set} ({exam.vault}{held}): {counts}"
+
+
 # ---------------------------------------------------------------- tables
 
 
