@@ -4,12 +4,12 @@ import tomllib
 from pathlib import Path
 
 FILE = Path(__file__).with_name("floors.toml")
-SET = "dev3"
-"""The development set whose floors are used."""
+SETS = ("dev", "dev3")
+"""The development sets that floors were picked on."""
 
 
-def baked(search: str) -> float:
-    """The floor of one ranking, ``bm25`` or ``dense``."""
+def baked(search: str, picked_on: str) -> float:
+    """The floor of one ranking, ``bm25`` or ``dense``, as picked on one of the sets."""
     document = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    floor: float = document["picked"][SET][search]["floor"]
+    floor: float = document["picked"][picked_on][search]["floor"]
     return floor

@@ -46,16 +46,19 @@ def _plain(search: Search, settings: Settings) -> Method:
 
 
 def _ruled(search: Search, settings: Settings, name: str) -> Method:
-    return Ranked(search, _floor(settings.floor, name), leave_out=True)
+    return Ranked(search, _floor(settings.floor, name, settings), leave_out=True)
 
 
 def _agreeing(settings: Settings, env: Env) -> Method:
-    both = _floor(settings.floor, "bm25"), _floor(settings.floor_dense, "dense")
-    return Agree(FullText(), _nearness(env), both)
+    one, other = (
+        _floor(given, name, settings)
+        for given, name in ((settings.floor, "bm25"), (settings.floor_dense, "dense"))
+    )
+    return Agree(FullText(), _nearness(env), (one, other))
 
 
-def _floor(given: float, search: str) -> float:
-    return floors.baked(search) if given == BAKED else given
+def _floor(given: float, search: str, settings: Settings) -> float:
+    return floors.baked(search, settings.floors_from) if given == BAKED else given
 
 
 METHODS: Mapping[str, Kind] = {

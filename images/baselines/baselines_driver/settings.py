@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from baselines_driver.errors import BadRequest
+from baselines_driver.floors import SETS
 
 BAKED = -1.0
 """A floor of this value is the one in ``floors.toml``."""
 DEFAULT = "bm25"
+FLOORS_FROM = "dev3"
+FLOORS = ("floor", "floor_dense")
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Settings:
     """Of the method's own score; of the full-text one where there are two."""
     floor_dense: float = BAKED
     """Of the nearness, where there are two."""
+    floors_from: str = FLOORS_FROM
+    """The development set whose floors are used where none is set."""
 
 
 def parse(text: str, methods: tuple[str, ...]) -> Settings:
@@ -40,12 +45,15 @@ def parse(text: str, methods: tuple[str, ...]) -> Settings:
         raise BadRequest("BENCH_SETTINGS is no JSON object with options")
     _known("setting", raw, ("model", "pins", "options"))
     options = raw.get("options", {})
-    _known("option", options, ("method", "floor", "floor_dense"))
+    _known("option", options, ("method", *FLOORS, "floors_from"))
     method = options.get("method", DEFAULT)
     if method not in methods:
         raise BadRequest(f"there is no method {method!r}; known: {', '.join(methods)}")
-    floors = (_floor(name, options.get(name, BAKED)) for name in ("floor", "floor_dense"))
-    return Settings(method, *floors)
+    floors_from = options.get("floors_from", FLOORS_FROM)
+    if floors_from not in SETS:
+        raise BadRequest(f"no floors come from {floors_from!r}; known: {', '.join(SETS)}")
+    floor, floor_dense = (_floor(name, options.get(name, BAKED)) for name in FLOORS)
+    return Settings(method, floor, floor_dense, floors_from)
 
 
 def _floor(name: str, value: Any) -> float:
