@@ -2,10 +2,12 @@ import random
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from runner.errors import UsageError
 from runner.suites.memory_honesty import (
+    KINDS,
     RATES,
     RESAMPLES,
     Estimate,
@@ -136,6 +138,25 @@ def test_of_nothing_there_is_no_resample() -> None:
         resampled([], dict(RATES), stratified=True, resamples=10, seed=0)
     with pytest.raises(UsageError, match="0 resamples"):
         estimates(few(1, 1), resamples=0)
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_a_loop_over_the_same_draws_comes_to_the_same_to_the_last_bit(stratified: bool) -> None:
+    given = sorted(heldout3("KRouter"), key=lambda one: (KINDS.index(one.kind), one.question))
+    strata = [given[:60], given[60:120], given[120:]] if stratified else [given]
+    generator = np.random.PCG64(9)
+    seen = []
+    for _ in range(200):
+        drawn = [
+            stratum[(int(generator.random_raw()) >> 32) * len(stratum) >> 32]
+            for stratum in strata
+            for _ in stratum
+        ]
+        seen.append(sum(one.wrong for one in drawn) / sum(one.answered for one in drawn))
+    seen.sort()
+    found = estimates(given, stratified=stratified, resamples=200, seed=9)["wrong_rate"]
+    # 5 of 200 are cut off at either end.
+    assert (found.low, found.high) == (seen[5], seen[-6])
 
 
 def test_every_resample_has_as_many_questions_and_as_many_of_each_kind() -> None:

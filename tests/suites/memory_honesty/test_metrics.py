@@ -91,7 +91,7 @@ def test_parts_add_up() -> None:
     whole = ("n", "answered", "right", "wrong", "stale", "neighbour_cited", "unrelated", "behaved")
     for parts in (found.by_kind, found.by_language):
         for name in whole:
-            total = sum(getattr(part, name) for part in parts.values())  # type: ignore[attr-defined]
+            total = sum(getattr(part, name) for part in parts.values())
             assert total == getattr(found, name), name
     assert found.wrong == found.stale + found.neighbour_cited + found.unrelated
 
