@@ -12,7 +12,8 @@ STEPS = (1, 3, 5, 10, 20, 50, 100)
 class Ranking(Noun):
     """How far down the right page stood, over the questions that a page answers.
 
-    Pages count once, where they were cited first. A refusal cites nothing.
+    Pages count once, where they were cited first, and no further down than a system may cite. A
+    refusal cites nothing.
     """
 
     of: int
@@ -36,7 +37,7 @@ def ranking(exam: Exam, given: Sequence[Answer]) -> Ranking | None:
     places = []
     asked = [question for question in exam.asked() if question.answerable]
     for question in asked:
-        ranked = by_id[question.id].ranked
+        ranked = by_id[question.id].ranked[: exam.top_k]
         place = next((at for at, name in enumerate(ranked, start=1) if name in question.gold), None)
         places.append(place)
     deep = sorted({step for step in STEPS if step < exam.top_k} | {exam.top_k})

@@ -31,6 +31,12 @@ def test_how_far_down_the_right_page_stood() -> None:
     assert found.mrr == (1 / 2 + 1 + 1 / 2 + 1 / 4) / 4
 
 
+def test_what_stands_further_down_than_may_be_cited_counts_for_nothing() -> None:
+    found = ranking(exam("dev", top_k=2), GIVEN)
+    assert found is not None
+    assert (found.hits, found.mrr) == ({"1": 1, "2": 3}, (1 / 2 + 1 + 1 / 2) / 4)
+
+
 def test_a_refusal_and_a_page_that_was_not_cited_count_for_nothing() -> None:
     given = [
         answer("q001", [BACKUPS], refused=True),
