@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from runner.suites.memory_honesty import Exam, Grade, Mark
-from tests.suites.memory_honesty._kit import big, graded
+from tests.suites.memory_honesty._big import big, graded
 
 RIGHT, STALE, NEAR = Mark.RIGHT, Mark.STALE, Mark.NEIGHBOUR
 UNRELATED, REFUSED, FALSE = Mark.UNRELATED, Mark.REFUSED, Mark.FALSE_REFUSAL

@@ -18,7 +18,7 @@ from runner.suites.memory_honesty import (
     intervals,
 )
 from runner.suites.memory_honesty.intervals import _drawn, resampled
-from tests.suites.memory_honesty._kit import big, graded
+from tests.suites.memory_honesty._big import big, graded
 from tests.suites.memory_honesty._published import FALSE, HELDOUT3, RIGHT, heldout3
 
 

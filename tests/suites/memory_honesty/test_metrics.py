@@ -12,7 +12,7 @@ from runner.suites.memory_honesty import (
     parse_answers,
 )
 from runner.suites.memory_honesty.rates import count, defined
-from tests.suites.memory_honesty._kit import big, graded, made
+from tests.suites.memory_honesty._big import big, graded, made
 from tests.suites.memory_honesty._published import FALSE, HELDOUT3, NEAR, RIGHT, Row, rows
 
 

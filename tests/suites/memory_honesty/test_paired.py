@@ -5,7 +5,7 @@ import pytest
 from runner.errors import UsageError
 from runner.stats import mcnemar
 from runner.suites.memory_honesty import Estimate, Grade, Mark, Paired, paired
-from tests.suites.memory_honesty._kit import big, graded
+from tests.suites.memory_honesty._big import big, graded
 from tests.suites.memory_honesty._published import FALSE, NEAR, REFUSED, RIGHT, heldout3
 
 DEFAULTS = ("KRouter", "claude-mem", "basic-memory")

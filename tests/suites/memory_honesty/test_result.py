@@ -15,17 +15,8 @@ from runner.suites.memory_honesty import (
     metrics,
     result,
 )
-from tests.suites.memory_honesty._kit import (
-    BACKUPS,
-    LEAVE,
-    RELEASE,
-    Said,
-    answer,
-    big,
-    exam,
-    made,
-    oracle,
-)
+from tests.suites.memory_honesty._big import big, made
+from tests.suites.memory_honesty._kit import BACKUPS, LEAVE, RELEASE, Said, answer, exam, oracle
 from tests.suites.memory_honesty._published import HELDOUT3
 
 
