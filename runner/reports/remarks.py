@@ -12,14 +12,16 @@ def against_published(protocol: Protocol) -> Comparable:
     """Everything that sets these runs apart from the published ones."""
     case = protocol.case
     why = list(protocol.suite.apart(case, protocol.clock.mode, datetime.now(UTC).date()))
-    if not protocol.paid:
+    if not protocol.paid and protocol.system.purposes:
         answers = "scripted" if protocol.arm == "scripted" else "replayed from a recording"
         why.append(f"The model's answers are {answers}, so no model was measured.")
     if protocol.paid and protocol.provider.way_out.anthropic != ANTHROPIC:
         why.append(f"Calls went to {protocol.provider.way_out.anthropic}, not to {ANTHROPIC}.")
-    if protocol.system.name != "particles":
-        why.append(f"The published runs measured particles; these measure {protocol.system.name}.")
-    else:
+    measured = protocol.suite.published_system
+    if measured is not None and protocol.system.name != measured:
+        name = protocol.system.name
+        why.append(f"The published runs measured {measured}; these measure {name}.")
+    elif measured is not None:
         suite, version = protocol.suite.name, protocol.system.version
         of = published(suite, case.name, protocol.model)
         builds = list(dict.fromkeys(one.build for one in of if one.build))
@@ -36,7 +38,7 @@ def against_published(protocol: Protocol) -> Comparable:
 def notes(protocol: Protocol) -> tuple[str, ...]:
     """What a reader of any run has to know, a sentence each."""
     found = []
-    if protocol.arm == "scripted":
+    if protocol.arm == "scripted" and protocol.system.purposes:
         found.append(
             "Every model answer came from a table. This proves the sandbox, the gateway and the"
             " checks, and says nothing about any model."

@@ -137,7 +137,8 @@ def _tallies(report: Report) -> Table:
     ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
     if spend.max_usd_total is not None:
         ceiling += f", {dollars(spend.max_usd_total)} in all"
-    table.add_row("cost", f"US${dollars(spend.cost_usd)} ({kind}{ceiling})")
+    if report.purposes:
+        table.add_row("cost", f"US${dollars(spend.cost_usd)} ({kind}{ceiling})")
     for purpose, usage in _usage(report).items():
         table.add_row("", Text(f"{purpose}: {usage}"))
     if report.cassette is not None:

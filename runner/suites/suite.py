@@ -85,6 +85,8 @@ class Suite(ABC, Generic[S, V]):
     title: str
     verbs: tuple[str, ...]
     """What a system's driver has to answer beside ``describe`` and ``stop``."""
+    published_system: str | None = "particles"
+    """What the published runs measured; none where they measured several."""
     asks_a_model = True
     """Whether every system calls a model for it; where not, one without scripted answers, or
     without a measured usage, can run all the same."""

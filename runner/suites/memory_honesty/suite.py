@@ -22,6 +22,7 @@ class MemoryHonesty(Suite[Exam, HonestyVerdict]):
     title = "Memory honesty"
     verbs = (INDEX, ASK)
     asks_a_model = False
+    published_system = None
 
     def kinds(self, subject: Exam) -> tuple[str, ...]:
         """The set that is asked; a run asks all of it."""
