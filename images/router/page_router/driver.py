@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from page_router import LICENCE, NAME, __version__, learn, settings
+from page_router import LICENCE, NAME, __version__, learn, requests, settings
 from page_router.errors import (
     BadRequest,
     NothingIndexed,
@@ -32,14 +32,6 @@ from page_router.pages import parse
 from page_router.rank import Index
 from page_router.snapshot import snapshot
 from page_router.store import Store, digest
-
-MAX_LINE = 64 * 2**20
-"""Longest request, in bytes."""
-MAX_QUESTION = 10_000
-"""Longest question, in characters."""
-MAX_TOP_K = 100
-TOP_K = 5
-"""Pages an answer names, when nobody says otherwise."""
 
 VERBS = ("describe", "index", "ask", "learn", "snapshot", "stop")
 CAPABILITIES = ("recall", "scores", "refuses")
@@ -79,7 +71,7 @@ class Driver:
         started = time.perf_counter()
         number: int | None = None
         try:
-            request = _request(line)
+            request = requests.read(line)
             number = request["id"]
             reply = {"id": number, "ok": True, "result": self._dispatch(request)}
         except RouterError as error:
@@ -127,7 +119,7 @@ class Driver:
         }
 
     def _take(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        pages = _pages(request)
+        pages = requests.pages(request)
         parameters = self._configured().parameters
         store = self._opened()
         index = Index((parse(*page) for page in pages), store.triggers(), parameters)
@@ -136,10 +128,8 @@ class Driver:
         return {"pages": len(index.pages), "replaced": len(index.replaced)}
 
     def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        question = _question(request)
-        top_k = request.get("top_k", TOP_K)
-        if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= MAX_TOP_K:
-            raise BadRequest(f"top_k is a whole number from 1 to {MAX_TOP_K}, not {top_k!r}")
+        question = requests.question(request)
+        top_k = requests.top_k(request)
         index = self._indexed()
         ranked = index.rank(question)
         score = ranked[0].score if ranked else 0.0
@@ -153,9 +143,9 @@ class Driver:
         }
 
     def _learn(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        given = request.get("log")
+        given = requests.log(request)
         index, store = self._indexed(), self._opened()
-        questions = store.asked() if given is None else _log(given)
+        questions = store.asked() if given is None else given
         configured = self._configured()
         model = Model(configured, self._env)
         proof = configured.options.proof
@@ -208,11 +198,11 @@ class Driver:
         return self._index
 
 
-def serve(requests: BinaryIO, replies: BinaryIO, env: Mapping[str, str]) -> int:
-    """Answer requests until ``stop``; the process ends by itself when ``requests`` does."""
+def serve(source: BinaryIO, replies: BinaryIO, env: Mapping[str, str]) -> int:
+    """Answer requests until ``stop``; the process ends by itself when ``source`` does."""
     driver = Driver(env)
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(requests, lines), name="requests", daemon=True).start()
+    threading.Thread(target=_read, args=(source, lines), name="requests", daemon=True).start()
     while not driver.stopped:
         reply = driver.answer(lines.get())
         try:
@@ -237,73 +227,14 @@ def main() -> int:
     os._exit(code)
 
 
-def _read(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
-    while line := requests.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE:
+def _read(source: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
+    while line := source.readline(requests.MAX_LINE + 1):
+        if len(line) > requests.MAX_LINE:
             while line and not line.endswith(b"\n"):
-                line = requests.readline(MAX_LINE)
+                line = source.readline(requests.MAX_LINE)
             line = b""
         lines.put(line)
     os._exit(0)
-
-
-def _request(line: bytes) -> dict[str, Any]:
-    if not line:
-        raise BadRequest(f"the request is longer than {MAX_LINE} bytes")
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the request is not JSON: {error}") from error
-    if not isinstance(request, dict):
-        raise BadRequest("the request is not a JSON object")
-    if not isinstance(request.get("id"), int) or isinstance(request["id"], bool):
-        raise BadRequest("the request has no whole number as its id")
-    if not isinstance(request.get("verb"), str):
-        # The id is known by now; keep it in the reply.
-        request["verb"] = ""
-    return request
-
-
-def _pages(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    given = request.get("pages")
-    if not isinstance(given, list) or not given:
-        raise BadRequest("index needs pages: a list with at least one")
-    found: dict[str, str] = {}
-    for number, page in enumerate(given, 1):
-        name, text = (
-            (page.get("name"), page.get("text")) if isinstance(page, dict) else (None, None)
-        )
-        if not isinstance(name, str) or not name.strip() or len(name) > 1000:
-            raise BadRequest(f"page {number} has no name of 1 to 1000 characters")
-        if not isinstance(text, str):
-            raise BadRequest(f"page {number} ({name}) has no text")
-        if name in found:
-            raise BadRequest(f"the page {name} is there twice")
-        _unicode(f"page {number}", name, text)
-        found[name] = text
-    return list(found.items())
-
-
-def _question(request: Mapping[str, Any]) -> str:
-    question = request.get("question")
-    if not isinstance(question, str) or not question.strip() or len(question) > MAX_QUESTION:
-        raise BadRequest(f"a question has 1 to {MAX_QUESTION} characters")
-    _unicode("the question", question)
-    return question
-
-
-def _log(given: Any) -> list[str]:
-    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
-        raise BadRequest("learn takes a log: a list of objects with a question each")
-    return [_question(entry) for entry in given]
-
-
-def _unicode(what: str, *texts: str) -> None:
-    try:
-        for text in texts:
-            text.encode()
-    except UnicodeEncodeError as error:
-        raise BadRequest(f"{what} is not Unicode text: {error}") from error
 
 
 def _failure(number: int | None, kind: str, message: str) -> dict[str, Any]:

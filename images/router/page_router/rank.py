@@ -139,7 +139,9 @@ class Index:
         for name, fields in self._fields.items():
             occurrences: dict[str, float] = {}
             for field, words in fields.items():
-                longer = words.total() / average[field] if average[field] else 1.0
+                if not words:
+                    continue
+                longer = words.total() / average[field]
                 each = counts[field] / (1 - parameters.length + parameters.length * longer)
                 for term, number in words.items():
                     occurrences[term] = occurrences.get(term, 0.0) + each * number
