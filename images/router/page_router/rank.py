@@ -103,7 +103,7 @@ class Index:
                 matched.update(places)
             elif any(term in self._strengths for term in unit.terms):
                 missing.append(unit.shown)
-            else:
+            elif not unit.everyday:
                 unknown.append(unit.shown)
         answered = best is not None and best.score >= floor
         shown = [scored.name for scored in ranked[:top_k]]

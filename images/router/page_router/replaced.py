@@ -252,6 +252,10 @@ def _sentences(body: str) -> Iterator[str]:
         flat = _DRESS.sub("", flat).strip("*_ ") if not _NAMED.match(flat) else flat
         if flat:
             yield flat
+        # Emphasis around a name is a way to name it; around the other words it is dress.
+        bare = re.sub(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)", "", flat)
+        if bare not in ("", flat):
+            yield bare
 
 
 def _following(vault: _Vault, page: Page, rest: str, after: "re.Pattern[str] | None") -> str | None:
