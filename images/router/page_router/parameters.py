@@ -9,8 +9,8 @@ Any single weight can be halved or doubled and 130 questions end one or two apar
 The floor is less certain than it looks: picked on dev and dev2, which share a vault and an author,
 it would be 0.66 and refuse eight more answerable questions of dev3; from 0.46 on three more are
 refused, and right minus wrong stays within three of its best from 0.34 to 0.48. The larger a vault,
-the more words it knows, and the higher a floor it wants. The lists of everyday words were written by one
-who had read all three sets. A set by a stranger has to be expected to come out worse.
+the more words it knows, and the higher a floor it wants. The lists of everyday words were written
+by one who had read all three sets. A set by a stranger has to be expected to come out worse.
 """
 
 from dataclasses import asdict, dataclass
