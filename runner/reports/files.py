@@ -120,14 +120,15 @@ def load(path: Path) -> Report:
 def _opened(report: Report, path: Path) -> Report:
     assert report.sealed is not None
     # The name alone: a report must not lead to other folders.
-    beside = path.with_name(Path(report.sealed.name).name)
+    beside = path.parent / Path(report.sealed.name).name
     try:
-        return open_(report, beside.read_bytes())
-    except OSError as error:
+        sealed = beside.read_bytes()
+    except (OSError, ValueError) as error:
         raise UsageError(
             f"The answers of {path} are sealed in {beside.name}, which is not beside it.",
             hint="Without them nothing can be computed again; its figures are in the file itself.",
         ) from error
+    return open_(report, sealed)
 
 
 def _check_runs(report: Report, path: Path) -> None:

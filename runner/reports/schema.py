@@ -76,7 +76,7 @@ class SealedAnswers(Noun):
     name: str
     """Of the file beside the report."""
     sha256: str
-    """Of what it unpacks to."""
+    """Of that file."""
 
 
 class CassetteUsed(Noun):

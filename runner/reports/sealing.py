@@ -8,10 +8,10 @@ secret in there: a held-out set that anybody reads along with is no longer held 
 import gzip
 import hashlib
 import io
+import zlib
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
 
 from runner.errors import AlteredReport
 from runner.model import Call, RunRecord
@@ -21,8 +21,8 @@ from runner.suites.registry import suite_of
 SUFFIX = ".sealed.gz"
 MAX_BYTES = 256 << 20
 """More than the answers of any set come to, unpacked."""
-_HELD_BACK = ("steps", "calls", "observations", "log_tail")
-"""What of a run tells single answers."""
+_HELD_BACK = ("steps", "calls", "observations", "ending", "log_tail")
+"""What of a run tells single answers; of its ending the words alone."""
 
 
 def close(report: Report, name: str) -> tuple[Report, bytes | None]:
@@ -43,7 +43,7 @@ def close(report: Report, name: str) -> tuple[Report, bytes | None]:
     }
     raw = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
     sealed = gzip.compress(raw, mtime=0)
-    digest = SealedAnswers(name=name, sha256=hashlib.sha256(raw).hexdigest())
+    digest = SealedAnswers(name=name, sha256=hashlib.sha256(sealed).hexdigest())
     runs = tuple(_public(run) for run in report.runs)
     return report.model_copy(update={"case": public, "runs": runs, "sealed": digest}), sealed
 
@@ -56,27 +56,34 @@ def open_(report: Report, sealed: bytes) -> Report:
     """
     assert report.sealed is not None
     name = report.sealed.name
-    raw = _unpacked(sealed, name)
-    if hashlib.sha256(raw).hexdigest() != report.sealed.sha256:
+    if hashlib.sha256(sealed).hexdigest() != report.sealed.sha256:
         raise AlteredReport(
             f"{name} does not hold the answers of this report: its digest differs.",
             hint="Get the file that was written with the report.",
         )
     try:
-        document: dict[str, Any] = orjson.loads(raw)
+        document: dict[str, Any] = orjson.loads(_unpacked(sealed, name))
         whole = report.model_dump(mode="json") | {"case": document["case"], "sealed": None}
         for run in whole["runs"]:
-            run |= document["runs"][run["spec"]["id"]]
-        return Report.model_validate_json(orjson.dumps(whole))
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValidationError) as error:
+            held_back = document["runs"][run["spec"]["id"]]
+            run |= {part: held_back[part] for part in _HELD_BACK}
+        opened = Report.model_validate_json(orjson.dumps(whole))
+    except (KeyError, TypeError, ValueError) as error:
         raise AlteredReport(f"{name} is no sealed part of a report: {error}.") from error
+    public = suite_of(opened.case).closed(opened.case)
+    if (public, tuple(map(_public, opened.runs))) != (report.case, report.runs):
+        raise AlteredReport(
+            f"{name} and its report do not say the same of what both tell.",
+            hint="Get both files anew, from where they were written.",
+        )
+    return opened
 
 
 def _unpacked(sealed: bytes, name: str) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(sealed)) as file:
             raw = file.read(MAX_BYTES + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise AlteredReport(f"{name} cannot be unpacked: {error}.") from error
     if len(raw) > MAX_BYTES:
         raise AlteredReport(f"{name} unpacks to more than {MAX_BYTES} bytes.")
@@ -84,12 +91,13 @@ def _unpacked(sealed: bytes, name: str) -> bytes:
 
 
 def _public(run: RunRecord) -> RunRecord:
-    """A run without its answers: what the model calls cost stays, which question each was for
-    does not."""
+    """A run without its answers: how it ended and what its model calls cost stays; which question
+    each was for, and what was said of it, does not."""
     return run.model_copy(
         update={
             "steps": (),
             "observations": (),
+            "ending": run.ending.model_copy(update={"detail": ""}),
             "log_tail": "",
             "calls": tuple(_unnamed(call) for call in run.calls),
         }
@@ -97,4 +105,6 @@ def _public(run: RunRecord) -> RunRecord:
 
 
 def _unnamed(call: Call) -> Call:
-    return call.model_copy(update={"step": call.step.partition(" ")[0]})
+    return call.model_copy(
+        update={"step": call.step.partition(" ")[0], "source": None, "detail": ""}
+    )

@@ -19,21 +19,19 @@ from runner.suites.memory_honesty.load import (
     load_set,
     make_exam,
     parse_questions,
-    with_questions,
 )
 from runner.suites.memory_honesty.metrics import Count, Metrics, Tally, metrics
 from runner.suites.memory_honesty.observations import observe
 from runner.suites.memory_honesty.pages import Page, PageStatus
 from runner.suites.memory_honesty.paired import McNemar, Paired, paired
 from runner.suites.memory_honesty.parse import UnreadableAnswers, parse_answers
-from runner.suites.memory_honesty.protocol import SEALED, step_name, steps
+from runner.suites.memory_honesty.protocol import step_name, steps
 from runner.suites.memory_honesty.questions import DEVELOPMENT, SETS, Question, QuestionSet
 from runner.suites.memory_honesty.ranking import Ranking, ranking
 from runner.suites.memory_honesty.rates import RATES, WEIGHTS
 from runner.suites.memory_honesty.result import Result, result
 from runner.suites.memory_honesty.rules import floor, pick_floor, same_coverage, skip_superseded
 from runner.suites.memory_honesty.score import score
-from runner.suites.memory_honesty.seal import Sealed, seal, unseal
 from runner.suites.memory_honesty.vault import Vault, listing, load_vault, make_vault
 from runner.suites.memory_honesty.verdict import HonestyVerdict, Repeats, RunScore, Timing
 
@@ -44,7 +42,6 @@ __all__ = [
     "MARKERS",
     "RATES",
     "RESAMPLES",
-    "SEALED",
     "SETS",
     "SUITE",
     "TOP_K",
@@ -74,7 +71,6 @@ __all__ = [
     "Repeats",
     "Result",
     "RunScore",
-    "Sealed",
     "Tally",
     "Timing",
     "UnreadableAnswer",
@@ -109,10 +105,7 @@ __all__ = [
     "result",
     "same_coverage",
     "score",
-    "seal",
     "skip_superseded",
     "step_name",
     "steps",
-    "unseal",
-    "with_questions",
 ]

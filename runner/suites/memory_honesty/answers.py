@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 from runner.errors import BenchError
 from runner.model import Noun, StepRecord
 from runner.suites.memory_honesty.exam import Exam
-from runner.suites.memory_honesty.protocol import ASK, INDEX, SEALED, step_name
+from runner.suites.memory_honesty.protocol import ASK, INDEX, step_name
 
 Score = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -110,10 +110,6 @@ def answers(exam: Exam, steps: Iterable[StepRecord]) -> tuple[Answer, ...]:
     for record in taken:
         if record.verb == INDEX:
             continue
-        if record.name == SEALED:
-            raise UnreadableAnswer(
-                f"The answers to {exam.set} are sealed.", hint="Open the file beside the report."
-            )
         id_ = wanted.get(record.name)
         if record.verb != ASK or id_ is None:
             raise UnreadableAnswer(

@@ -86,30 +86,6 @@ def make_exam(
     )
 
 
-def with_questions(exam: Exam, *, folder: Path | None = None) -> Exam:
-    """The exam of a report, with the questions that a report of a held-out set leaves out.
-
-    Raises:
-        UsageError: the bench has other questions or another vault than those of the report.
-    """
-    if exam.questions:
-        return exam
-    full = load_exam(
-        exam.set,
-        marker=exam.marker,
-        top_k=exam.top_k,
-        told=exam.told,
-        seed=exam.seed,
-        folder=folder,
-    )
-    if full.digest != exam.digest:
-        raise UsageError(
-            f"The report was asked another {exam.set} than this bench has.",
-            hint="Take the version of the bench that the report names.",
-        )
-    return full
-
-
 def load_set(name: str, *, folder: Path | None = None) -> QuestionSet:
     """Read one registered set: ``NAME.jsonl``, or ``NAME.jsonl.gz`` where it is held out.
 

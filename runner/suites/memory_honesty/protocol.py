@@ -13,8 +13,6 @@ from runner.suites.memory_honesty.vault import Vault, load_vault
 
 INDEX: Final = "index"
 ASK: Final = "ask"
-SEALED: Final = "ask (sealed)"
-"""The step that stands for all questions in the public record of a held-out run."""
 
 T = TypeVar("T")
 

@@ -24,8 +24,8 @@ def score(
     was told before it ended.
 
     Args:
-        exam: what was asked, with its questions. The report of a held-out set holds neither them
-            nor the answers: see ``with_questions`` and ``unseal``.
+        exam: what was asked, with its questions, which the report of a held-out set holds only
+            when it was read with its sealed file.
         records: the runs there are, with their answers.
         planned: how many runs there should be, by the set's name; as many as there are records
             when left out.

@@ -18,7 +18,6 @@ from runner.suites.memory_honesty import (
     make_exam,
     make_vault,
     parse_questions,
-    with_questions,
 )
 from tests.suites.memory_honesty._kit import (
     BACKUPS,
@@ -83,19 +82,10 @@ def test_the_form_of_a_report_holds_no_held_out_question(folder: Path) -> None:
     assert (public.size, public.digest, public.kinds) == (6, full.digest, ("heldout",))
     assert Exam.model_validate_json(public.model_dump_json()) == public
     assert "copied" not in public.model_dump_json()
-    assert with_questions(public, folder=folder) == full
-    assert with_questions(full) is full
     with pytest.raises(UsageError, match="held out"):
         public.asked()
     dev = load_exam("dev", folder=folder)
     assert dev.public() is dev
-
-
-def test_a_report_of_another_set_gets_no_questions_of_this_one(folder: Path) -> None:
-    public = load_exam("heldout", folder=folder).public()
-    other = public.model_copy(update={"set_sha256": "f" * 64})
-    with pytest.raises(UsageError, match="another heldout"):
-        with_questions(other, folder=folder)
 
 
 def test_only_a_held_out_exam_goes_without_questions() -> None:
