@@ -29,13 +29,19 @@ class Layer:
         parts = [weights.matrix(f"{name}{part}.w", width) for part in "qkv"]
         biases = [weights.vector(f"{name}{part}.b") for part in "qkv"]
         self._asked = (
-            np.concatenate([parts[0] * scale, *parts[1:]]).T,
+            _turned(np.concatenate([parts[0] * scale, *parts[1:]])),
             np.concatenate([biases[0] * scale, *biases[1:]]),
         )
         wide = weights.vector(f"{name}fi.b")
-        self._attended = weights.matrix(f"{name}ao.w", width).T, weights.vector(f"{name}ao.b")
-        self._widened = weights.matrix(f"{name}fi.w", width).T, wide
-        self._narrowed = weights.matrix(f"{name}fo.w", len(wide)).T, weights.vector(f"{name}fo.b")
+        self._attended = (
+            _turned(weights.matrix(f"{name}ao.w", width)),
+            weights.vector(f"{name}ao.b"),
+        )
+        self._widened = _turned(weights.matrix(f"{name}fi.w", width)), wide
+        self._narrowed = (
+            _turned(weights.matrix(f"{name}fo.w", len(wide))),
+            weights.vector(f"{name}fo.b"),
+        )
         self._norms = [
             (weights.vector(f"{name}{part}.w"), weights.vector(f"{name}{part}.b"))
             for part in ("aln", "oln")
@@ -72,6 +78,11 @@ def norm(state: Array, to: tuple[Array, Array], epsilon: np.float32) -> Array:
     state *= to[0]
     state += to[1]
     return state
+
+
+def _turned(matrix: Array) -> Array:
+    # Laid out anew: for the few tokens of a question that is half again as fast.
+    return np.ascontiguousarray(matrix.T)
 
 
 def _dense(state: Array, to: tuple[Array, Array]) -> Array:

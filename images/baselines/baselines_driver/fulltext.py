@@ -10,8 +10,8 @@ from baselines_driver.pages import Page
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _TERM = re.compile(rf"(?P<han>[{_HAN}]+)|[^\W_{_HAN}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
-DIGITS = 5
-"""Places of a score that are told and ranked by."""
+DIGITS = 6
+"""Places of a score that are told."""
 
 
 class FullText:
@@ -47,11 +47,11 @@ class FullText:
         if not words:
             return []
         found = self._db.execute(
-            "SELECT name, round(-bm25(pages), ?) AS score FROM pages WHERE pages MATCH ?"
-            " ORDER BY score DESC, rowid LIMIT ?",
-            (DIGITS, " OR ".join(f'"{word}"' for word in words), count),
+            "SELECT name, bm25(pages) AS cost FROM pages WHERE pages MATCH ?"
+            " ORDER BY cost, rowid LIMIT ?",
+            (" OR ".join(f'"{word}"' for word in words), count),
         )
-        return [(str(name), float(score)) for name, score in found]
+        return [(str(name), round(-cost, DIGITS)) for name, cost in found]
 
 
 def terms(text: str) -> list[str]:
