@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.text import Text
 
 from runner.commands._exit import code_of
@@ -26,6 +26,7 @@ from runner.reports.honesty import (
     title,
     under_rules,
 )
+from runner.reports.others import others
 from runner.reports.results import page
 from runner.reports.schema import Report
 from runner.runs.protocol import Protocol
@@ -92,6 +93,7 @@ def _tables(reports: Sequence[Report], wanted: Wanted, console: Console) -> None
             lines = _lines(rows, name, rules=wanted.rules)
             if lines:
                 console.print(Text(title(lines[0].exam)), Text(), matrix(lines), Text(), sep="\n")
+                console.print(Group(*others(name)), end="")
         _failures(reports, console)
     for name in wanted.sets:
         _comparisons(rows, name, wanted, console)

@@ -14,9 +14,17 @@ from runner.published.data import (
     PublishedResult,
     PublishedSet,
 )
+from runner.published.honesty import (
+    OTHERS,
+    PublishedAnswers,
+    PublishedHonesty,
+    PublishedQuestions,
+    load_honesty,
+)
 from runner.published.load import SUITES, digests, load_published, published
 
 __all__ = [
+    "OTHERS",
     "SUITES",
     "Beside",
     "BesideRow",
@@ -24,12 +32,16 @@ __all__ = [
     "GateTally",
     "Ours",
     "Published",
+    "PublishedAnswers",
     "PublishedEstimate",
+    "PublishedHonesty",
     "PublishedKind",
+    "PublishedQuestions",
     "PublishedResult",
     "PublishedSet",
     "beside",
     "digests",
+    "load_honesty",
     "load_published",
     "published",
 ]

@@ -47,7 +47,7 @@ def load_published(suite: str, *, folder: Path | None = None) -> Published | Non
         return _assemble(_File.model_validate(document), suite)
     except (OSError, ValueError) as problem:
         raise UsageError(
-            f"The published results {path} cannot be used: {_said(problem)}"
+            f"The published results {path} cannot be used: {said(problem)}"
         ) from problem
 
 
@@ -157,7 +157,8 @@ def _result(
     return PublishedResult(**{**fields, "kinds": kinds}, suite=file.suite, source=file.source)
 
 
-def _said(problem: Exception) -> str:
+def said(problem: Exception) -> str:
+    """What is wrong with a file, with the field where there is one."""
     if isinstance(problem, ValidationError):
         first = problem.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

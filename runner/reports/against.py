@@ -15,7 +15,7 @@ def published(report: Report) -> Beside | None:
     made wrong on purpose, which nothing published is like, or has no run yet.
     """
     if isinstance(report.verdict, HonestyVerdict):
-        return None  # on other vaults: see docs/results.md
+        return None  # on other vaults and questions: see runner.reports.others
     faulty = any(run.spec.fault for run in report.runs)
     if report.verdict is None or report.case.variant is not None or faulty:
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from runner.reports.honesty import Row
+from runner.reports.others import as_markdown
 from runner.reports.schema import Report
 from runner.suites.memory_honesty import Exam, Metrics
 
@@ -28,7 +29,7 @@ def page(rows: Sequence[Row], reports: Sequence[Report]) -> str:
     sets = dict.fromkeys(row.exam.set for row in rows)
     for name in sets:
         mine = [row for row in rows if row.exam.set == name]
-        lines += [*_set(mine), ""]
+        lines += [*_set(mine), "", *as_markdown(name)]
     failed = list(_failed(reports))
     if failed:
         lines += ["## Without a verdict", "", *failed, ""]

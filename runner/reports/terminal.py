@@ -16,6 +16,7 @@ from runner.reports.against import published
 from runner.reports.gate import sets
 from runner.reports.honesty import costs, matrix, row_of
 from runner.reports.honesty import parts as by_part
+from runner.reports.others import others
 from runner.reports.schema import Report
 from runner.runs.protocol import label
 from runner.stats import rate
@@ -47,6 +48,7 @@ def render(report: Report) -> RenderableType:
     if isinstance(report.verdict, HonestyVerdict) and report.verdict.runs:
         row = row_of(report)
         parts += [matrix([row]), Text(), by_part(row), Text(), costs([row]), Text()]
+        parts += others(row.exam.set)
     parts += [_tallies(report), *_published(report)]
     remarks = _remarks(report)
     if remarks:
