@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from runner.commands._execute import How, run
 from runner.commands._honesty import Wanted, files_in, show
@@ -184,7 +185,7 @@ def honesty(
             runs={exam.set: runs},
             clock=Clock("now"),
             pins=pairs(pin or (), "--pin"),
-            options=one.settle({}),
+            options=_options(one, exam),
             max_usd=each,
             ceiling=ceiling.value,
             step_deadline_s=step_deadline,
@@ -245,6 +246,13 @@ def _can(systems: Sequence[System]) -> None:
                 f"{system.name} does not {' or '.join(lacking)}, which memory-honesty asks of it.",
                 hint=f"These do: {', '.join(known.name for known in _able()) or 'none'}.",
             )
+
+
+def _options(system: System, exam: Exam) -> dict[str, JsonValue]:
+    """All settings in force. Floors that come with a system are of the vault's own development
+    set; the third vault has none, and takes those of the second."""
+    floors = {"floors_from": "dev" if exam.vault == "vault1" else "dev3"}
+    return system.settle({name: value for name, value in floors.items() if name in system.options})
 
 
 def _exam(name: str, marker: MarkerChoice, top_k: int, seed: int) -> Exam:
