@@ -8,6 +8,8 @@ import pytest
 
 from runner.paths import root
 
+pytestmark = pytest.mark.slow
+
 TOOL = root() / "scripts" / "tune_router.py"
 FILE = root() / "fixtures" / "honesty" / "router-dev.toml"
 

@@ -9,6 +9,8 @@ import pytest
 from runner.paths import root
 from runner.runs.pair_tables import UPSTREAM_FILES
 
+pytestmark = pytest.mark.slow
+
 TOOL = root() / "scripts" / "make_pair_tables.py"
 
 

@@ -21,6 +21,8 @@ from runner.suites.memory_honesty.intervals import _drawn, resampled
 from tests.suites.memory_honesty._big import big, graded
 from tests.suites.memory_honesty._published import FALSE, HELDOUT3, RIGHT, heldout3
 
+pytestmark = pytest.mark.slow
+
 
 def percent(found: Estimate) -> tuple[int, int]:
     assert found.low is not None

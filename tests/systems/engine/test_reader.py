@@ -286,6 +286,7 @@ def test_a_file_that_is_no_database_is_unreadable(tmp_path: Path, content: bytes
         read(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_database_cut_short_or_scribbled_on_never_gets_past_the_types(folder: Path) -> None:
     whole = (folder / FILE).read_bytes()
     for spot in range(0, len(whole), 499):
