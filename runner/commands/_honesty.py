@@ -61,17 +61,21 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
     """
     console, errors = Console(), Console(stderr=True)
     reports = [report for report, _ in done]
+    rows = _rows(reports)
     if wanted.format_ is Output.JSON:
         for report in reports:
             print_report(report, wanted.format_, console)
     else:
-        _tables(reports, wanted, console)
+        _tables(rows, reports, wanted, console)
     if wanted.results is not None:
-        rows = list(_rows(reports).values())
-        write_atomically(wanted.results.resolve(), page(rows, reports).encode())
+        write_atomically(wanted.results.resolve(), page(list(rows.values()), reports).encode())
         errors.print(Text(f"Written: {wanted.results}"), soft_wrap=True)
     for _, path in done:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
+    if wanted.reveal and wanted.format_ is Output.TABLE:
+        for (_, name), row in rows.items():
+            if name in wanted.sets:
+                reveal(row, console)
     return code_of(*reports)
 
 
@@ -84,25 +88,26 @@ def files_in(folder: Path, protocols: Sequence[Protocol]) -> list[Path]:
     ]
 
 
-def _tables(reports: Sequence[Report], wanted: Wanted, console: Console) -> None:
-    rows = _rows(reports)
-    if len(reports) == 1:
+def _tables(rows: Rows, reports: Sequence[Report], wanted: Wanted, console: Console) -> None:
+    alone = len(reports) == 1
+    if alone:
         print_report(reports[0], Output.TABLE, console)
-    else:
-        for name in wanted.sets:
-            lines = _lines(rows, name, rules=wanted.rules)
-            if lines:
-                console.print(Text(title(lines[0].exam)), Text(), matrix(lines), Text(), sep="\n")
-                console.print(Group(*others(name)), end="")
+    for name in wanted.sets:
+        lines = _lines(rows, name, rules=wanted.rules)
+        if not lines or (alone and len(lines) == 1 and wanted.stratified):
+            continue  # there is nothing to it that the report does not say
+        if alone:
+            console.print()
+        console.print(Text(title(lines[0].exam)), Text(), sep="\n")
+        console.print(matrix(lines, stratified=wanted.stratified), Text(), sep="\n")
+        if not alone:
+            console.print(Group(*others(name)), end="")
+    if not alone:
         _failures(reports, console)
     for name in wanted.sets:
         _comparisons(rows, name, wanted, console)
         if wanted.curve:
             console.print(curves([row for key, row in rows.items() if key[1] == name]), Text())
-    if wanted.reveal:
-        for (_, name), row in rows.items():
-            if name in wanted.sets:
-                reveal(row, console)
 
 
 def _rows(reports: Sequence[Report]) -> Rows:
@@ -148,7 +153,11 @@ def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> Non
             if row is None or against is None or other == system:
                 continue
             if matched:
-                against = at_coverage_of(against, row)
+                try:
+                    against = at_coverage_of(against, row)
+                except UsageError as error:  # the runs are done, and all else is to be shown
+                    console.print(Text(f"{name}: {against.label} is not matched: {error}"), Text())
+                    continue
             table = compared(row, against, stratified=wanted.stratified)
             console.print(Text(f"{name}:"), table, Text(), sep="\n")
 
@@ -157,7 +166,8 @@ def reveal(row: Row, console: Console) -> None:
     """Print every question; for a held-out set the register is told first."""
     if row.exam.held_out:
         register = fixtures() / "honesty" / "REGISTER.md"
-        line = f"| {datetime.now(UTC):%Y-%m-%d} | {row.exam.set} | revealed: {row.label} |\n"
+        whose = " ".join(plain(row.label).split()).replace("|", "\\|")
+        line = f"| {datetime.now(UTC):%Y-%m-%d} | {row.exam.set} | revealed: {whose} |\n"
         try:
             with register.open("a", encoding="utf-8") as file:
                 file.write(line)

@@ -89,13 +89,13 @@ def grade(
     if floors is not None:
         dev = load_exam(exam.floors_from, top_k=100)
         rows.append(under_rules(row, _row(floors, dev, row.label)))
-    console.print(Text(title(exam)), Text(), matrix(rows), Text(), parts(row), Text(), sep="\n")
-    console.print(costs(rows), Text(), sep="\n")
-    if vs is not None:
-        other = _row(vs, exam, vs.stem)
-        console.print(compared(row, other, stratified=not unstratified), Text(), sep="\n")
+    others = [] if vs is None else [_row(vs, exam, vs.stem)]
     if vs_matched is not None:
-        other = at_coverage_of(_row(vs_matched, exam, vs_matched.stem), row)
+        others.append(at_coverage_of(_row(vs_matched, exam, vs_matched.stem), row))
+    console.print(Text(title(exam)), Text(), sep="\n")
+    console.print(matrix(rows, stratified=not unstratified), Text(), sep="\n")
+    console.print(parts(row), Text(), costs(rows), Text(), sep="\n")
+    for other in others:
         console.print(compared(row, other, stratified=not unstratified), Text(), sep="\n")
     if curve:
         console.print(curves(rows), Text(), sep="\n")

@@ -48,6 +48,7 @@ from runner.commands._options import (
     usd,
 )
 from runner.errors import UsageError
+from runner.reports.files import prepare
 from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
@@ -210,6 +211,8 @@ def honesty(
         keep=keep,
         quiet=quiet,
     )
+    if results is not None and not estimate_only:
+        prepare(results.resolve(), resume=True)
     done = run(protocols, how)
     if done is None:
         return 0

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -112,8 +112,13 @@ def title(exam: Exam) -> str:
 # ---------------------------------------------------------------- tables
 
 
-def matrix(rows: Sequence[Row]) -> RenderableType:
-    """Systems on one set, a line each."""
+def matrix(rows: Sequence[Row], *, stratified: bool = True) -> RenderableType:
+    """Systems on one set, a line each.
+
+    Args:
+        rows: of one set.
+        stratified: whether the interval is of resamples that keep the number of each kind.
+    """
     table = _table(
         "system", "wrong of answered, 95%", "refused", "corr.", "curr.", "false", "stale"
     )
@@ -121,7 +126,7 @@ def matrix(rows: Sequence[Row]) -> RenderableType:
         found = row.result.metrics
         table.add_row(
             Text(plain(row.label)),
-            _wrong(row),
+            _wrong(row, stratified=stratified),
             *(
                 f"{count.hits}/{count.of}"
                 for count in (
@@ -136,8 +141,9 @@ def matrix(rows: Sequence[Row]) -> RenderableType:
     return table
 
 
-def _wrong(row: Row) -> str:
-    found, rate = row.result.metrics, row.result.intervals.all["wrong_rate"]
+def _wrong(row: Row, *, stratified: bool) -> str:
+    found, result = row.result.metrics, row.result
+    rate = (result.intervals.all if stratified else result.unstratified)["wrong_rate"]
     return f"{_percent(found.wrong_rate)} ({found.wrong}/{found.answered}) {_range(rate)}"
 
 
@@ -210,6 +216,10 @@ def compared(row: Row, other: Row, *, stratified: bool = True) -> RenderableType
 def curves(rows: Sequence[Row]) -> RenderableType:
     """How often each is wrong when it answers only what it is surest of."""
     scored = [row for row in rows if row.result.curve is not None]
+    others = [plain(row.label) for row in rows if row.result.curve is None]
+    none = Text(f"No scores to draw a curve by: {', '.join(others)}.")
+    if not scored:
+        return none
     table = _table("wrong at coverage", *(f"{share:.0%}" for share in COVERAGES), "area")
     for row in scored:
         curve = row.result.curve
@@ -220,7 +230,7 @@ def curves(rows: Sequence[Row]) -> RenderableType:
             *("·" if point is None else _percent(point.risk) for point in reached),
             f"{area(curve):.3f}",
         )
-    return table
+    return Group(table, none) if others else table
 
 
 def questions(row: Row) -> Iterator[str]:

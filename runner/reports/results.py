@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from runner.plain import plain
 from runner.reports.honesty import Row
 from runner.reports.others import as_markdown
 from runner.reports.schema import Report
+from runner.reports.sealing import close
 from runner.suites.memory_honesty import Exam, Metrics
 
 
@@ -46,7 +48,7 @@ def _made(reports: Sequence[Report]) -> Iterator[str]:
     yield ""
     seen = dict.fromkeys(
         f"- {report.system.name} {report.system.version}, `{report.images[0].config_digest[:19]}`"
-        + (f", encoder {report.runs[0].encoder}" if report.runs and report.runs[0].encoder else "")
+        + (f", encoder {_told(report.runs[0].encoder)}" if _encodes(report) else "")
         for report in reports
         if report.images
     )
@@ -67,12 +69,15 @@ def _plainly(rows: Sequence[Row]) -> Iterator[str]:
         worst.items(), key=lambda item: -(item[1].result.metrics.wrong_rate or 0.0)
     ):
         found = row.result.metrics
+        wrong = (
+            f"cites a wrong page in {_percent(found.wrong_rate)} of its answers on {row.exam.set}"
+            f" ({found.wrong} of {found.answered}: neighbours {found.neighbour_cited}, replaced"
+            f" pages {found.stale}, others {found.unrelated})"
+        )
         yield (
-            f"- **{label}** cites a wrong page in {_percent(found.wrong_rate)} of its answers on"
-            f" {row.exam.set} ({found.wrong} of {found.answered}):"
-            f" {found.neighbour_cited} neighbours, {found.stale} replaced pages,"
-            f" {found.unrelated} others; it refuses {found.false_refusals.hits} of"
-            f" {found.false_refusals.of} questions that a page answers."
+            f"- **{_told(label)}** {wrong if found.answered else 'answers nothing'}; it refuses"
+            f" {found.false_refusals.hits} of {found.false_refusals.of} questions that a page"
+            " answers."
         )
     yield ""
 
@@ -94,11 +99,12 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
         found, rate = row.result.metrics, row.result.intervals.all["wrong_rate"]
         low, high = rate.low, rate.high
         interval = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
+        wrong = f"{_percent(found.wrong_rate)} ({found.wrong} / {found.answered}){interval}"
         curve = "–" if row.result.curve is None else f"{row.result.curve.area:.3f}"
         took = "–" if row.timing is None else f"{row.timing.p50_ms:.0f}"
         yield (
-            f"| {row.label} | {_percent(found.wrong_rate)} ({found.wrong} / {found.answered})"
-            f"{interval} | {_counts(found)} | {found.stale} | {_costs(found)} | {curve} | {took} |"
+            f"| {_told(row.label)} | {wrong} | {_counts(found)} | {found.stale} | {_costs(found)}"
+            f" | {curve} | {took} |"
         )
     if len({question.lang for question in exam.questions}) > 1:
         yield ""
@@ -111,7 +117,7 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
             for tally in row.result.metrics.by_language.values():
                 right, refused = tally.answerable_right, tally.neighbours_refused
                 cells += [f"{right.hits} / {right.of}", f"{refused.hits} / {refused.of}"]
-            yield f"| {row.label} | {' | '.join(cells)} |"
+            yield f"| {_told(row.label)} | {' | '.join(cells)} |"
 
 
 def _counts(found: Metrics) -> str:
@@ -129,11 +135,22 @@ def _costs(found: Metrics) -> str:
 
 
 def _failed(reports: Sequence[Report]) -> Iterator[str]:
+    """Runs without a verdict; of a held-out set without their words, which may be a question's."""
     for report in reports:
-        for run in report.runs:
+        public, _ = close(report, "")
+        for run in public.runs:
             if run.ending.kind != "graded":
-                ended = f"{run.ending.kind}. {run.ending.detail}"
+                ended = _told(f"{run.ending.kind}. {run.ending.detail}")
                 yield f"- {report.system.name}, {run.spec.kind}: {ended}"
+
+
+def _encodes(report: Report) -> bool:
+    return bool(report.runs and report.runs[0].encoder)
+
+
+def _told(text: str | None) -> str:
+    """Words of a stranger on one line of Markdown."""
+    return " ".join(plain(text or "").split()).replace("|", "\\|")
 
 
 def _percent(rate: float | None) -> str:
