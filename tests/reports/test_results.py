@@ -1,0 +1,127 @@
+"""The page of results: every system and set, failures too, and nothing of a held-out question."""
+
+from runner.model import Ending, Outcome
+from runner.reports.honesty import graded, row_of
+from runner.reports.results import page
+from runner.suites.memory_honesty import Exam
+from tests.reports._honesty import FAILED, report
+from tests.suites.memory_honesty._big import big, made
+from tests.suites.memory_honesty._kit import (
+    BACKUPS,
+    LEAVE,
+    OLD_BACKUPS,
+    ROWS,
+    answer,
+    exam,
+)
+from tests.suites.memory_honesty._published import HELDOUT3
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def rows_of(written: str, label: str) -> list[list[str]]:
+    return [cells(line) for line in written.splitlines() if line.startswith(f"| {label} |")]
+
+
+def test_a_page_of_nothing() -> None:
+    written = page([], [])
+    assert written.startswith("# Memory honesty: results\n")
+    assert "## Without a verdict" not in written
+    assert written.endswith("\n")
+
+
+def test_every_system_and_set_is_on_it() -> None:
+    reports = [
+        report(exam(name), {"q001": [OLD_BACKUPS], "q003": None, "q005": [BACKUPS]}, system=system)
+        for name in ("dev", "heldout")
+        for system in ("bm25", "oracle")
+    ]
+    written = page([row_of(one) for one in reports], reports)
+    assert written.count("## dev (vault1)\n") == 1
+    assert written.count("## heldout (vault1, held out)\n") == 1
+    assert "6 questions: 2 correction, 2 current, 2 refuse; 6 pages; 5 may be cited." in written
+    assert len(rows_of(written, "bm25")) == len(rows_of(written, "oracle")) == 4
+    found, by_language = rows_of(written, "bm25")[:2]
+    assert found == [
+        "bm25", "50% (2 / 4) [0, 100]", "1 / 2", "1 / 2", "1 / 2", "1 / 4", "1",
+        "+0.00", "-0.33", "-1.33", "0.500", "3",
+    ]  # fmt: skip
+    assert by_language == ["bm25", "1 / 3", "0 / 1", "1 / 1", "1 / 1"]
+    assert written.count("- bm25 0.1.0, `sha256:1`") == 1
+    assert "On 2026-12-01 by bench" in written
+
+
+def test_tables_are_whole() -> None:
+    """A row has as many cells as its head, whatever a system is called."""
+    asked = big(60, 60, 80)
+    rows = [
+        graded(f"a | b {name}", asked, made(asked, one.marks)) for name, one in HELDOUT3.items()
+    ]
+    width = 0
+    for line in page(rows, []).replace("\\|", "").splitlines():
+        if not line.startswith("|"):
+            width = 0
+            continue
+        width = width or line.count("|")
+        assert line.count("|") == width, line
+
+
+def test_the_unflattering_comes_first_and_in_words() -> None:
+    asked = exam("dev")
+    wrong = graded("worse", asked, [answer(one.id, [LEAVE], 1.0) for one in asked.asked()])
+    silent = graded("silent", asked, [answer(one.id) for one in asked.asked()])
+    better = row_of(report(asked, {"q005": [BACKUPS]}))
+    written = page([silent, better, wrong], [])
+    said = [line for line in written.splitlines() if line.startswith("- **")]
+    assert [line.split("**")[1] for line in said] == ["worse", "bm25", "silent"]
+    assert "cites a wrong page in 83% of its answers on dev (5 of 6: neighbours 0," in said[0]
+    assert "replaced pages 0, others 5)" in said[0]
+    assert said[2].endswith("answers nothing; it refuses 4 of 4 questions that a page answers.")
+    assert rows_of(written, "silent")[0][1] == "– (0 / 0)"
+    assert rows_of(written, "silent")[0][-2:] == ["–", "–"]
+
+
+def test_a_system_is_told_of_by_its_worst_set() -> None:
+    good, bad = report(exam("dev")), report(exam("heldout"), {"q005": [BACKUPS]})
+    written = page([row_of(good), row_of(bad)], [good, bad])
+    (line,) = [line for line in written.splitlines() if line.startswith("- **")]
+    assert "on heldout (1 of 5: neighbours 1" in line
+
+
+def test_runs_without_a_verdict_are_told_of() -> None:
+    hostile = Ending(outcome=Outcome.ERRORED, kind="driver", detail="a | b\n## c \x1b[31m \u202e")
+    reports = [
+        report(exam("dev"), ended=FAILED),
+        report(exam("dev"), system="oracle", ended=hostile),
+    ]
+    written = page([], reports)
+    told = written.partition("## Without a verdict\n")[2]
+    assert "- bm25, dev: degraded. degraded: 'How often?' found no index" in told
+    assert "- oracle, dev: driver. a \\| b ## c <U+001B>[31m <U+202E>" in told
+    assert "\n## c" not in written
+
+
+def test_nothing_of_a_held_out_question_is_on_it() -> None:
+    said = {"q001": [OLD_BACKUPS], "q005": [BACKUPS]}
+    reports = [report(exam("heldout"), said), report(exam("heldout"), ended=FAILED)]
+    written = page([row_of(reports[0])], reports)
+    assert "- bm25, heldout: degraded." in written
+    assert "How often" not in written
+    asked = reports[0].case
+    assert isinstance(asked, Exam)
+    for row in ROWS:
+        assert row["q"] not in written
+        assert row["id"] not in written
+    assert not any(one.name in written for one in asked.pages)
+
+
+def test_names_in_chinese_stay_what_they_are() -> None:
+    asked = exam("dev")
+    row = graded("中文 \x1b系统", asked, [answer(one.id, one.gold[:1] or None, *[1.0] * len(
+        one.gold[:1])) for one in asked.asked()])  # fmt: skip
+    written = page([row], [])
+    assert "**中文 <U+001B>系统**" in written
+    assert "\x1b" not in written
+    assert written.encode()
