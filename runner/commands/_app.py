@@ -18,6 +18,7 @@ from runner.commands import (
     doctor,
     grade,
     honesty,
+    honesty_learn,
     kill_matrix,
     rescore,
     schema,
@@ -60,6 +61,7 @@ app = typer.Typer(
 app.command("trip-vs-move")(trip_vs_move.trip_vs_move)
 app.command("update-gate")(update_gate.update_gate)
 app.command("honesty")(honesty.honesty)
+app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("systems")(systems.systems)
@@ -140,10 +142,13 @@ def run(args: list[str]) -> int:
 
 
 def _named(args: list[str]) -> list[str]:
-    """``bench --arm scripted`` is ``bench trip-vs-move --arm scripted``."""
+    """What is meant: ``bench --arm scripted`` is ``bench trip-vs-move --arm scripted``, and ``bench
+    honesty learn`` is ``bench honesty-learn``: ``honesty`` itself takes options and no word."""
     of_the_group = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
     if not args or (args[0].startswith("-") and args[0] not in of_the_group):
         return [DEFAULT, *args]
+    if args[:2] == ["honesty", "learn"]:
+        return ["honesty-learn", *args[2:]]
     return args
 
 

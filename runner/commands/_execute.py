@@ -27,8 +27,10 @@ from runner.reports.produce import new_name
 from runner.reports.recording import check_tape
 from runner.reports.schema import Report
 from runner.runs.keep import Keep
+from runner.runs.learn_cost import learning_estimate
 from runner.runs.plan import tables
 from runner.runs.protocol import Protocol, check, check_key
+from runner.suites.honesty_learning import Lesson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +148,8 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
 
 def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate | None:
     """What a protocol will cost; none where no model need be asked and nothing was measured."""
+    if isinstance(protocol.case, Lesson):
+        return learning_estimate(protocol, prices)
     try:
         return estimate(
             protocol.case.name,

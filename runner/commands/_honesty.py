@@ -14,6 +14,7 @@ from runner.commands._show import print_report
 from runner.errors import UsageError
 from runner.paths import fixtures
 from runner.plain import plain
+from runner.reports import files
 from runner.reports.files import write_atomically
 from runner.reports.honesty import (
     Row,
@@ -27,10 +28,11 @@ from runner.reports.honesty import (
     under_rules,
 )
 from runner.reports.others import others
+from runner.reports.rescore import verify
 from runner.reports.results import page
 from runner.reports.schema import Report
 from runner.runs.protocol import Protocol
-from runner.suites.memory_honesty import Exam, HonestyVerdict
+from runner.suites.memory_honesty import SETS, Exam, HonestyVerdict
 
 Rows = Mapping[tuple[str, str], Row]
 """By system and set."""
@@ -68,7 +70,10 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
     else:
         _tables(rows, reports, wanted, console)
     if wanted.results is not None:
-        write_atomically(wanted.results.resolve(), page(list(rows.values()), reports).encode())
+        write_atomically(
+            wanted.results.resolve(),
+            page(list(rows.values()), reports, vs=wanted.vs, vs_matched=wanted.vs_matched).encode(),
+        )
         errors.print(Text(f"Written: {wanted.results}"), soft_wrap=True)
     for _, path in done:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
@@ -77,6 +82,38 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
             if name in wanted.sets:
                 reveal(row, console)
     return code_of(*reports)
+
+
+def load_saved(
+    folder: Path, systems: Sequence[str], sets: Sequence[str]
+) -> list[tuple[Report, Path]]:
+    """The reports of this suite in a folder, each verified; of these systems and sets, where some
+    are named.
+
+    Raises:
+        UsageError: there is none.
+        AlteredReport: one was changed.
+    """
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        report = files.load(path)
+        if not isinstance(report.case, Exam):
+            continue
+        if (systems and report.system.name not in systems) or (
+            sets and report.case.set not in sets
+        ):
+            continue
+        verify(report)
+        found.append((report, path))
+    if not found:
+        raise UsageError(f"There is no such report of memory-honesty in {folder}.")
+    order = {name: place for place, name in enumerate(SETS)}
+    return sorted(found, key=lambda one: (one[0].system.name, order[_set(one[0])], one[1].name))
+
+
+def _set(report: Report) -> str:
+    assert isinstance(report.case, Exam)
+    return report.case.set
 
 
 def files_in(folder: Path, protocols: Sequence[Protocol]) -> list[Path]:

@@ -48,10 +48,6 @@ def print_estimate(estimate: Estimate, title: str, console: Console) -> None:
     low, expected = dollars(estimate.low_usd), dollars(estimate.expected_usd)
     console.print(Text(f"all runs: about US${expected}, US${low} when it goes cheaply"))
     if estimate.bound_usd is not None:
-        console.print(
-            Text(
-                f"upper bound: US${dollars(estimate.bound_usd)}. This system was never measured on"
-                " this case and model: it is twice the most that any other took, uncached."
-            )
-        )
+        bound = dollars(estimate.bound_usd)
+        console.print(Text(f"upper bound: US${bound}. {estimate.bound_note}"))
     console.print(Text(estimate.source), *(Text(note) for note in estimate.notes), sep="\n")

@@ -9,7 +9,7 @@ import typer
 from pydantic import JsonValue
 
 from runner.commands._execute import How, run
-from runner.commands._honesty import Wanted, files_in, show
+from runner.commands._honesty import Wanted, files_in, load_saved, show
 from runner.commands._live import (
     AllowMedia,
     AllowPrivate,
@@ -49,6 +49,7 @@ from runner.commands._options import (
 )
 from runner.errors import UsageError
 from runner.reports.files import prepare
+from runner.reports.schema import Report
 from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
@@ -107,6 +108,12 @@ def honesty(
     results: Annotated[
         Path | None, typer.Option(help="Write what came out to a page, such as docs/results.md.")
     ] = None,
+    saved: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run nothing: show the reports in this folder, verified, for the sets there are."
+        ),
+    ] = None,
     reveal: Annotated[
         bool,
         typer.Option(
@@ -152,6 +159,21 @@ def honesty(
     reaches nothing. What it cites first is graded; a search that failed is no refusal. Held-out
     sets are told of in aggregates only, and their answers are sealed beside the report.
     """
+    if saved is not None:
+        done = load_saved(saved, system or [], set_ or [])
+        wanted = Wanted(
+            sets=set_ or list(dict.fromkeys(kind for report, _ in done for kind in _sets(report))),
+            systems=system or list(dict.fromkeys(report.system.name for report, _ in done)),
+            vs=vs or [],
+            vs_matched=vs_matched or [],
+            rules=rules,
+            curve=curve,
+            stratified=not unstratified,
+            reveal=reveal,
+            results=results,
+            format_=format_,
+        )
+        return show(done, wanted)
     answers = arm.value
     if answers in ("record", "replay"):
         raise UsageError("bench honesty has no cassettes: use --arm scripted or live.")
@@ -213,8 +235,8 @@ def honesty(
     )
     if results is not None and not estimate_only:
         prepare(results.resolve(), resume=True)
-    done = run(protocols, how)
-    if done is None:
+    ran = run(protocols, how)
+    if ran is None:
         return 0
     wanted = Wanted(
         sets=[exam.set for exam in exams],
@@ -228,7 +250,11 @@ def honesty(
         results=results,
         format_=format_,
     )
-    return show(done, wanted)
+    return show(ran, wanted)
+
+
+def _sets(report: Report) -> list[str]:
+    return [report.case.set] if isinstance(report.case, Exam) else []
 
 
 def _systems(names: list[str] | None, version: str | None, *, all_: bool) -> list[System]:

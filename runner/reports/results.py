@@ -3,19 +3,27 @@
 from collections.abc import Iterator, Sequence
 
 from runner.plain import plain
-from runner.reports.honesty import Row
+from runner.reports.honesty import Row, at_coverage_of
 from runner.reports.others import as_markdown
 from runner.reports.schema import Report
 from runner.reports.sealing import close
-from runner.suites.memory_honesty import Exam, Metrics
+from runner.suites.memory_honesty import Estimate, Exam, Metrics, grades, paired
 
 
-def page(rows: Sequence[Row], reports: Sequence[Report]) -> str:
+def page(
+    rows: Sequence[Row],
+    reports: Sequence[Report],
+    *,
+    vs: Sequence[str] = (),
+    vs_matched: Sequence[str] = (),
+) -> str:
     """Results as Markdown.
 
     Args:
         rows: of every system and set that came to a verdict.
         reports: all of them, failures too.
+        vs: systems that every other is compared with, question by question.
+        vs_matched: the same, held to as many answers.
     """
     lines = [
         "# Memory honesty: results",
@@ -31,7 +39,7 @@ def page(rows: Sequence[Row], reports: Sequence[Report]) -> str:
     sets = dict.fromkeys(row.exam.set for row in rows)
     for name in sets:
         mine = [row for row in rows if row.exam.set == name]
-        lines += [*_set(mine), "", *as_markdown(name)]
+        lines += [*_set(mine), "", *_against(mine, vs, vs_matched), *as_markdown(name)]
     failed = list(_failed(reports))
     if failed:
         lines += ["## Without a verdict", "", *failed, ""]
@@ -118,6 +126,47 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
                 right, refused = tally.answerable_right, tally.neighbours_refused
                 cells += [f"{right.hits} / {right.of}", f"{refused.hits} / {refused.of}"]
             yield f"| {_told(row.label)} | {' | '.join(cells)} |"
+
+
+def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) -> Iterator[str]:
+    """Systems minus others, in points, with 95% intervals and exact tests."""
+    by_name = {row.label: row for row in rows}
+    pairs = [
+        (row, at_coverage_of(other, row) if matched else other)
+        for matched, names in ((False, vs), (True, vs_matched))
+        for name in names
+        if (other := by_name.get(name)) is not None
+        for row in rows
+        if row.label != name and row.result.metrics.answered and not row.exam.told
+    ]
+    if not pairs:
+        return
+    yield (
+        "| one minus another | wrong citations | right (cited or refused) | p | answerable right |"
+        " neighbours refused |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row, other in pairs:
+        found = paired(
+            grades(row.exam, row.answers), grades(other.exam, other.answers), seed=row.exam.seed
+        )
+        cells = {name: _points(found.differences[name]) for name in _COMPARED}
+        test = found.tests["behaved"]
+        alone = f"{test.only_first} v {test.only_second}, {test.p_value:.2g}"
+        yield (
+            f"| {row.label} minus {other.label} | {cells['wrong_rate']} | {cells['behaved']} |"
+            f" {alone} | {cells['answerable_right']} | {cells['neighbours_refused']} |"
+        )
+    yield ""
+
+
+_COMPARED = ("wrong_rate", "behaved", "answerable_right", "neighbours_refused")
+
+
+def _points(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return "–"
+    return f"{100 * estimate.value:+.1f} [{100 * estimate.low:+.1f}, {100 * estimate.high:+.1f}]"
 
 
 def _counts(found: Metrics) -> str:
