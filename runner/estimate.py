@@ -57,6 +57,11 @@ class Estimate:
     """Where usage and prices come from."""
     notes: tuple[str, ...]
     """What makes it less than a measurement, a sentence each."""
+    bound_note: str = (
+        "This system was never measured on this case and model: it is twice the most that any"
+        " other took, uncached."
+    )
+    """What an upper bound was worked out from."""
 
     @property
     def low_usd(self) -> Decimal:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from runner.profiles import Range
 from runner.published import Beside, Count, GateTally, Ours, beside
 from runner.reports.schema import Report
+from runner.suites.honesty_learning import LessonVerdict
 from runner.suites.memory_honesty import HonestyVerdict
 from runner.suites.trip_vs_move import Verdict
 from runner.suites.update_gate import GateVerdict, SetScore
@@ -14,7 +15,7 @@ def published(report: Report) -> Beside | None:
     """The published figures beside this report's; none where it is of other people or of a model
     made wrong on purpose, which nothing published is like, or has no run yet.
     """
-    if isinstance(report.verdict, HonestyVerdict):
+    if isinstance(report.verdict, HonestyVerdict | LessonVerdict):
         return None  # on other vaults and questions: see runner.reports.others
     faulty = any(run.spec.fault for run in report.runs)
     if report.verdict is None or report.case.variant is not None or faulty:

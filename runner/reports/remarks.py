@@ -6,6 +6,7 @@ from runner.gateway.config import ANTHROPIC
 from runner.published import published
 from runner.reports.schema import Comparable
 from runner.runs.protocol import Protocol
+from runner.suites.honesty_learning import Lesson
 
 
 def against_published(protocol: Protocol) -> Comparable:
@@ -42,6 +43,12 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
         found.append(
             "Every model answer came from a table. This proves the sandbox, the gateway and the"
             " checks, and says nothing about any model."
+        )
+    if protocol.arm == "scripted" and isinstance(protocol.case, Lesson):
+        found.append(
+            "The scripted model knows the right pages. About a question to refuse it names the"
+            " page that it sounds like, with a made-up sentence: it shows what a proof keeps out,"
+            " and nothing of how often a model errs, or errs with a sentence that is there."
         )
     if protocol.tape is not None:
         found.append(

@@ -94,7 +94,7 @@ class Report(Noun):
 
     report_version: Literal[1] = 1
     bench_version: str
-    suite: Literal["trip-vs-move", "update-gate", "memory-honesty"]
+    suite: Literal["trip-vs-move", "update-gate", "memory-honesty", "honesty-learning"]
     case: AnySubject
     """What the runs are about, whole: a case with its notes, or the pairs that were asked, so that
     every check can be computed again from this file alone."""

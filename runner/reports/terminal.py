@@ -16,10 +16,12 @@ from runner.reports.against import published
 from runner.reports.gate import sets
 from runner.reports.honesty import costs, matrix, row_of
 from runner.reports.honesty import parts as by_part
+from runner.reports.learning import night
 from runner.reports.others import others
 from runner.reports.schema import Report
 from runner.runs.protocol import label
 from runner.stats import rate
+from runner.suites.honesty_learning import Lesson, LessonVerdict
 from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.registry import suite_of
 from runner.suites.trip_vs_move import Verdict
@@ -49,6 +51,8 @@ def render(report: Report) -> RenderableType:
         row = row_of(report)
         parts += [matrix([row]), Text(), by_part(row), Text(), costs([row]), Text()]
         parts += others(row.exam.set)
+    if isinstance(report.verdict, LessonVerdict) and report.verdict.runs:
+        parts += [*night([report.verdict]), Text()]
     parts += [_tallies(report), *_published(report)]
     remarks = _remarks(report)
     if remarks:
@@ -67,6 +71,9 @@ def _title(report: Report) -> Text:
         how = f"{report.case.samples} samples of every pair"
     elif isinstance(report.case, Exam):
         how = f"{report.case.size} questions, {report.case.top_k} pages each at most"
+    elif isinstance(report.case, Lesson):
+        proof = "" if report.options.get("proof", True) else ", no proof needed"
+        how = f"{report.case.size} pairs, {report.case.top_k} pages each at most{proof}"
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"
     asked = f"model {report.model} ({report.arm})" if report.purposes else "no model"
@@ -132,7 +139,7 @@ def _tallies(report: Report) -> Table:
     if isinstance(report.verdict, Verdict):
         for name, text in _by_kind(report, report.verdict):
             table.add_row(name, shown(text))
-    if not isinstance(report.verdict, HonestyVerdict):
+    if not isinstance(report.verdict, HonestyVerdict | LessonVerdict):
         table.add_row("bar", shown(_bar(report.verdict)))
     spend = report.spend
     kind = "simulated, at list prices" if spend.simulated else "at list prices"

@@ -32,8 +32,9 @@ def learning_estimate(protocol: Protocol, prices: PriceList) -> Estimate:
     assert isinstance(lesson, Lesson)
     models = sorted(set(protocol.purposes.values()) or {protocol.model})
     dearest = max(models, key=lambda name: prices.resolve(name).input)
+    way = "with" if protocol.options.get("proof", True) else "without"
     return Estimate(
-        case=f"{lesson.vault}, {'with' if protocol.options.get('proof', True) else 'without'} proof",
+        case=f"{lesson.vault}, {way} proof",
         model=protocol.model,
         pins=dict(protocol.pins),
         kinds=tuple(

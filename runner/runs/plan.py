@@ -12,9 +12,11 @@ from runner.model import GatewayRecord, RunSpec
 from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.job import Job, Judgement
+from runner.runs.learn_tables import confirming
 from runner.runs.pair_tables import perfect
 from runner.runs.protocol import Protocol, label
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
+from runner.suites.honesty_learning import Lesson
 from runner.suites.suite import Material
 from runner.suites.update_gate import Gate
 
@@ -64,6 +66,11 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
         name = f"{protocol.system.name}/published-pairs.toml"
         found = [_table(name, perfect(protocol.system.name, protocol.case.sets))]
         return _with_fault(protocol, found)
+    if isinstance(protocol.case, Lesson):
+        name = f"{protocol.system.name}/{protocol.case.script}-{protocol.case.vault}.toml"
+        return _with_fault(
+            protocol, [_table(name, confirming(protocol.system.name, protocol.case))]
+        )
     path = fixtures() / "scripted" / protocol.system.name / f"{protocol.case.script}.toml"
     if not path.is_file():
         if not protocol.suite.asks_a_model:

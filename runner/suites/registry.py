@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from runner.suites.honesty_learning import Lesson, LessonVerdict
+from runner.suites.honesty_learning.suite import HonestyLearning
 from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.memory_honesty.suite import MemoryHonesty
 from runner.suites.suite import Suite
@@ -11,11 +13,11 @@ from runner.suites.trip_vs_move.suite import TripVsMove
 from runner.suites.update_gate import Gate, GateVerdict
 from runner.suites.update_gate.suite import UpdateGate
 
-AnySubject = Case | Gate | Exam
-AnyVerdict = Verdict | GateVerdict | HonestyVerdict
+AnySubject = Case | Gate | Exam | Lesson
+AnyVerdict = Verdict | GateVerdict | HonestyVerdict | LessonVerdict
 
 SUITES: Mapping[str, Suite[Any, Any]] = {
-    suite.name: suite for suite in (TripVsMove(), UpdateGate(), MemoryHonesty())
+    suite.name: suite for suite in (TripVsMove(), UpdateGate(), MemoryHonesty(), HonestyLearning())
 }
 
 
@@ -28,3 +30,5 @@ def suite_of(subject: AnySubject) -> Suite[Any, Any]:
             return SUITES["update-gate"]
         case Exam():
             return SUITES["memory-honesty"]
+        case Lesson():
+            return SUITES["honesty-learning"]
