@@ -131,11 +131,13 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
 def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) -> Iterator[str]:
     """Systems minus others, in points, with 95% intervals and exact tests."""
     by_name = {row.label: row for row in rows}
+    # A system that tells no scores cannot be held to fewer answers.
     pairs = [
         (row, at_coverage_of(other, row) if matched else other)
         for matched, names in ((False, vs), (True, vs_matched))
         for name in names
         if (other := by_name.get(name)) is not None
+        and (not matched or other.result.curve is not None)
         for row in rows
         if row.label != name and row.result.metrics.answered and not row.exam.told
     ]
@@ -154,8 +156,8 @@ def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) 
         test = found.tests["behaved"]
         alone = f"{test.only_first} v {test.only_second}, {test.p_value:.2g}"
         yield (
-            f"| {row.label} minus {other.label} | {cells['wrong_rate']} | {cells['behaved']} |"
-            f" {alone} | {cells['answerable_right']} | {cells['neighbours_refused']} |"
+            f"| {_told(f'{row.label} minus {other.label}')} | {cells['wrong_rate']} |"
+            f" {cells['behaved']} | {alone} | {cells['answerable_right']} | {cells['neighbours_refused']} |"
         )
     yield ""
 

@@ -103,6 +103,32 @@ def test_runs_without_a_verdict_are_told_of() -> None:
     assert "\n## c" not in written
 
 
+def test_systems_minus_others_below_their_table() -> None:
+    reports = [
+        report(exam("dev"), {"q005": [BACKUPS]}),
+        report(exam("dev"), {"q001": None}, system="router"),
+    ]
+    rows = [row_of(one) for one in reports]
+    written = page(rows, reports, vs=["router", "nobody"], vs_matched=["router"])
+    told = [line for line in written.splitlines() if " minus " in line and "| one" not in line]
+    assert [cells(line.lstrip("| "))[0] for line in told] == [
+        "bm25 minus router", "bm25 minus router at 3 answered",
+    ]  # fmt: skip
+    assert " minus " not in page(rows, reports).partition("## dev")[2].replace("one minus", "")
+
+
+def test_a_system_without_scores_is_not_held_to_fewer_answers() -> None:
+    ours, plain = (
+        report(exam("dev"), {"q001": None}),
+        report(exam("dev"), score=None, system="router"),
+    )
+    written = page(
+        [row_of(ours), row_of(plain)], [ours, plain], vs=["router"], vs_matched=["router"]
+    )
+    assert "bm25 minus router |" in written
+    assert "minus router at" not in written
+
+
 def test_nothing_of_a_held_out_question_is_on_it() -> None:
     said = {"q001": [OLD_BACKUPS], "q005": [BACKUPS]}
     reports = [report(exam("heldout"), said), report(exam("heldout"), ended=FAILED)]
