@@ -157,7 +157,8 @@ def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) 
         alone = f"{test.only_first} v {test.only_second}, {test.p_value:.2g}"
         yield (
             f"| {_told(f'{row.label} minus {other.label}')} | {cells['wrong_rate']} |"
-            f" {cells['behaved']} | {alone} | {cells['answerable_right']} | {cells['neighbours_refused']} |"
+            f" {cells['behaved']} | {alone} | {cells['answerable_right']} |"
+            f" {cells['neighbours_refused']} |"
         )
     yield ""
 
