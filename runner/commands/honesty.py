@@ -158,6 +158,8 @@ def honesty(
     A system is given the pages of a vault and then one question after another, in a container that
     reaches nothing. What it cites first is graded; a search that failed is no refusal. Held-out
     sets are told of in aggregates only, and their answers are sealed beside the report.
+
+    `bench honesty learn` is the command `honesty-learn`: what a week of use teaches a memory.
     """
     if saved is not None:
         done = load_saved(saved, system or [], set_ or [])

@@ -72,7 +72,7 @@ def _title(report: Report) -> Text:
     elif isinstance(report.case, Exam):
         how = f"{report.case.size} questions, {report.case.top_k} pages each at most"
     elif isinstance(report.case, Lesson):
-        proof = "" if report.options.get("proof", True) else ", no proof needed"
+        proof = "" if report.options.get("proof", True) else ", no proof"
         how = f"{report.case.size} pairs, {report.case.top_k} pages each at most{proof}"
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"

@@ -5,8 +5,8 @@ from runner.model import Outcome, RunRecord
 from runner.suites.honesty_learning import Learned, LessonVerdict, score
 from runner.suites.honesty_learning.pairs import Week
 from runner.suites.honesty_learning.protocol import week_of
+from runner.suites.memory_honesty import Grade, grades, metrics, paired
 from runner.suites.memory_honesty import answers as honest
-from runner.suites.memory_honesty import grades, metrics, paired
 from runner.suites.memory_honesty._file import Kind
 from tests.suites.honesty_learning._kit import (
     BACKUPS,
