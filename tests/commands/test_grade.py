@@ -13,6 +13,8 @@ from runner.reports.honesty import Row, questions
 from runner.suites.memory_honesty import Question, load_set
 from tests.commands.conftest import Bench
 
+pytestmark = pytest.mark.slow
+
 LAST = "| 2026-11-30 | dev3 | the last line |\n"
 
 

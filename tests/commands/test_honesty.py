@@ -22,6 +22,8 @@ from tests.commands.conftest import Bench
 from tests.reports._honesty import FAILED, report
 from tests.suites.memory_honesty._kit import BACKUPS, LEAVE, OLD_BACKUPS, ROWS, exam
 
+pytestmark = pytest.mark.slow
+
 Show = Callable[..., tuple[int, str, str]]
 LAST = "| 2026-11-30 | dev3 | the last line |\n"
 

@@ -37,6 +37,8 @@ from tests.suites.memory_honesty._kit import (
 )
 from tests.suites.memory_honesty._published import HELDOUT3
 
+pytestmark = pytest.mark.slow
+
 LONG = "a-memory-with-a-name-that-is-longer-than-any-column-of-a-table (floor 12345.6789 from dev3)"
 
 

@@ -1,5 +1,7 @@
 """The page of results: every system and set, failures too, and nothing of a held-out question."""
 
+import pytest
+
 from runner.model import Ending, Outcome
 from runner.reports.honesty import graded, row_of
 from runner.reports.results import page
@@ -15,6 +17,8 @@ from tests.suites.memory_honesty._kit import (
     exam,
 )
 from tests.suites.memory_honesty._published import HELDOUT3
+
+pytestmark = pytest.mark.slow
 
 
 def cells(line: str) -> list[str]:

@@ -21,6 +21,8 @@ from runner.suites.memory_honesty import Exam, HonestyVerdict, load_exam
 from tests.reports._honesty import FAILED, report
 from tests.suites.memory_honesty._kit import BACKUPS, LEAVE, exam
 
+pytestmark = pytest.mark.slow
+
 Forge = Callable[[Path, Callable[[dict[str, Any]], object]], None]
 NAME = "report.sealed.gz"
 
