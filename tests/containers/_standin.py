@@ -75,12 +75,14 @@ def bridge_address(engine: Engine) -> str:
 
 @contextlib.contextmanager
 def standing_in(
-    engine: Engine, case: str = "reader", *, system: str = "engine"
+    engine: Engine, case: str = "reader", *, system: str = "engine", table: Path | None = None
 ) -> Iterator[StandIn]:
-    """Answer for a system on one case, or on the pairs, until the context is left."""
+    """Answer for a system on one case, or on the pairs, until the context is left; by a table of
+    its own where one is given, which names nothing."""
     host = bridge_address(engine)
-    names = json.dumps({} if case == "update-gate" else dict(load_case(case).names))
-    table, wire = TABLES / system / f"{case}.toml", load(system).wire
+    named = {} if case == "update-gate" or table else dict(load_case(case).names)
+    names, wire = json.dumps(named), load(system).wire
+    table = table or TABLES / system / f"{case}.toml"
     arguments = ("--host", host, "--wire", wire, "--table", str(table), "--names", names)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.standin", *arguments],
