@@ -196,13 +196,13 @@ def test_other_people_places_and_days_come_to_the_same(bench: Bench) -> None:
     assert len(variants) >= 6
     done = bench.run(
         *("--arm", "scripted", "--all-variants", "--output", "all.json"),
-        *("--move-runs", "1", "--trip-alone-runs", "1", "--jobs", "2", "--quiet"),
+        *("--move-runs", "1", "--trip-alone-runs", "0", "--jobs", "2", "--quiet"),
         timeout_s=300,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     for variant in ("published", *variants):
         report = bench.report(f"all-{variant}.json")
-        assert [run.ending.outcome for run in report.runs] == ["passed", "passed"], variant
+        assert [run.ending.outcome for run in report.runs] == ["passed"], variant
         assert report.case.variant == (None if variant == "published" else variant)
     assert bench.left() == []
 
