@@ -1,8 +1,16 @@
 """What holds for every test."""
 
+import signal
+
 import pytest
 
 NO_ENGINE = "unix:///nonexistent/engine.sock"
+
+
+def pytest_configure() -> None:
+    """Let tests be interrupted, and interrupt themselves: a shell that starts them in its
+    background has them, and all that they start, ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
