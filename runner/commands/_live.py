@@ -1,11 +1,13 @@
 """Options of runs that call a provider, and what they come to."""
 
 import enum
+import functools
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -80,7 +82,7 @@ AllowMedia = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The options as they were typed; see the types above."""
+    """The options as they were typed; see the types above and ``with_live`` below."""
 
     key_file: Path | None = None
     key_as: KeyAs | None = None
@@ -161,6 +163,44 @@ class Live:
         if PEM not in text:
             raise UsageError(f"{named} holds no certificate in PEM.")
         return text
+
+
+_OPTIONS: Mapping[str, Any] = {
+    "key_file": KeyFile,
+    "key_as": KeyAsOption,
+    "anthropic_url": AnthropicUrl,
+    "openai_url": OpenaiUrl,
+    "proxy": Proxy,
+    "ca": Authority,
+    "allow_private": AllowPrivate,
+    "allow_tool": AllowTool,
+    "allow_media": AllowMedia,
+}
+
+
+def with_live(command: Callable[..., int]) -> Callable[..., int]:
+    """A command that takes the options of a live run as one parameter, ``live``.
+
+    What is typed stays as it was: in the place of that parameter the command line has the options
+    themselves.
+    """
+
+    @functools.wraps(command)
+    def typed(**given: Any) -> int:
+        live = Live(**{name: given.pop(name) for name in _OPTIONS})
+        return command(live=live, **given)
+
+    parameters: list[inspect.Parameter] = []
+    for own in inspect.signature(command).parameters.values():
+        if own.name != "live":
+            parameters.append(own)
+            continue
+        parameters += [own.replace(name=name, default=None, annotation=kind)
+                       for name, kind in _OPTIONS.items()]  # fmt: skip
+    signature = inspect.Signature(parameters, return_annotation=int)
+    typed.__signature__ = signature  # type: ignore[attr-defined]
+    typed.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": int}
+    return typed
 
 
 def _bypassed(host: str, no_proxy: str | None) -> bool:

@@ -10,18 +10,7 @@ from pydantic import JsonValue
 
 from runner.commands._execute import How, run
 from runner.commands._honesty import Wanted, files_in, load_saved, show
-from runner.commands._live import (
-    AllowMedia,
-    AllowPrivate,
-    AllowTool,
-    AnthropicUrl,
-    Authority,
-    KeyAsOption,
-    KeyFile,
-    Live,
-    OpenaiUrl,
-    Proxy,
-)
+from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
     MODEL,
@@ -69,6 +58,7 @@ class MarkerChoice(enum.StrEnum):
     LINK = "link"
 
 
+@with_live
 def honesty(
     system: Annotated[
         list[str] | None,
@@ -135,15 +125,7 @@ def honesty(
     step_deadline: StepDeadline = 600.0,
     jobs: Jobs = 2,
     price: PriceOption = None,
-    key_file: KeyFile = None,
-    key_as: KeyAsOption = None,
-    anthropic_url: AnthropicUrl = None,
-    openai_url: OpenaiUrl = None,
-    proxy: Proxy = None,
-    ca: Authority = None,
-    allow_private: AllowPrivate = None,
-    allow_tool: AllowTool = None,
-    allow_media: AllowMedia = None,
+    live: Live = Live(),  # noqa: B008 - frozen
     estimate_only: EstimateOnly = False,
     yes: Yes = False,
     output: Annotated[
@@ -179,17 +161,6 @@ def honesty(
     answers = arm.value
     if answers in ("record", "replay"):
         raise UsageError("bench honesty has no cassettes: use --arm scripted or live.")
-    live = Live(
-        key_file=key_file,
-        key_as=key_as,
-        anthropic_url=anthropic_url,
-        openai_url=openai_url,
-        proxy=proxy,
-        ca=ca,
-        allow_private=allow_private,
-        allow_tool=allow_tool,
-        allow_media=allow_media,
-    )
     provider = Provider() if estimate_only else live.provider(answers)
     named = _systems(system, system_version, all_=all_)
     others = [load_system(name) for name in dict.fromkeys((*(vs or ()), *(vs_matched or ())))]

@@ -14,18 +14,7 @@ from rich.text import Text
 
 from runner.commands._execute import How, run
 from runner.commands._exit import code_of
-from runner.commands._live import (
-    AllowMedia,
-    AllowPrivate,
-    AllowTool,
-    AnthropicUrl,
-    Authority,
-    KeyAsOption,
-    KeyFile,
-    Live,
-    OpenaiUrl,
-    Proxy,
-)
+from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
     MODEL,
@@ -73,6 +62,7 @@ class VaultChoice(enum.StrEnum):
     BOTH = "both"
 
 
+@with_live
 def honesty_learn(
     system: Annotated[str, typer.Option(help="What is measured; it has to learn.")] = "router",
     system_version: SystemVersion = None,
@@ -97,15 +87,7 @@ def honesty_learn(
     step_deadline: StepDeadline = 1800.0,
     jobs: Jobs = 2,
     price: PriceOption = None,
-    key_file: KeyFile = None,
-    key_as: KeyAsOption = None,
-    anthropic_url: AnthropicUrl = None,
-    openai_url: OpenaiUrl = None,
-    proxy: Proxy = None,
-    ca: Authority = None,
-    allow_private: AllowPrivate = None,
-    allow_tool: AllowTool = None,
-    allow_media: AllowMedia = None,
+    live: Live = Live(),  # noqa: B008 - frozen
     estimate_only: EstimateOnly = False,
     yes: Yes = False,
     output: Annotated[
@@ -128,17 +110,6 @@ def honesty_learn(
     """
     if arm.value in ("record", "replay"):
         raise UsageError("bench honesty learn has no cassettes: use --arm scripted or live.")
-    live = Live(
-        key_file=key_file,
-        key_as=key_as,
-        anthropic_url=anthropic_url,
-        openai_url=openai_url,
-        proxy=proxy,
-        ca=ca,
-        allow_private=allow_private,
-        allow_tool=allow_tool,
-        allow_media=allow_media,
-    )
     provider = Provider() if estimate_only else live.provider(arm.value)
     named = load_system(system, system_version)
     _learns(named)

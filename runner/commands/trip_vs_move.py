@@ -6,18 +6,7 @@ import typer
 
 from runner.commands._execute import How, execute
 from runner.commands._fixtures import published_files, upstream_case
-from runner.commands._live import (
-    AllowMedia,
-    AllowPrivate,
-    AllowTool,
-    AnthropicUrl,
-    Authority,
-    KeyAsOption,
-    KeyFile,
-    Live,
-    OpenaiUrl,
-    Proxy,
-)
+from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
     MODEL,
@@ -64,6 +53,7 @@ from runner.suites.trip_vs_move import Case, load_case
 from runner.systems.catalog import load as load_system
 
 
+@with_live
 def trip_vs_move(
     case: Annotated[
         str, typer.Option(help="reader: the reader's own case. mid-trip: a change of plans.")
@@ -105,15 +95,7 @@ def trip_vs_move(
     jobs: Jobs = 2,
     cassette: CassetteOption = None,
     price: PriceOption = None,
-    key_file: KeyFile = None,
-    key_as: KeyAsOption = None,
-    anthropic_url: AnthropicUrl = None,
-    openai_url: OpenaiUrl = None,
-    proxy: Proxy = None,
-    ca: Authority = None,
-    allow_private: AllowPrivate = None,
-    allow_tool: AllowTool = None,
-    allow_media: AllowMedia = None,
+    live: Live = Live(),  # noqa: B008 - frozen
     profiles: Profiles = None,
     save_profile: SaveProfile = False,
     estimate_only: EstimateOnly = False,
@@ -136,17 +118,6 @@ def trip_vs_move(
     if fixtures is FixturesChoice.UPSTREAM and (variant is not None or all_variants):
         raise UsageError("--fixtures upstream has no variants: the published notes are one case.")
     check_arm(arm, fault=fault, save_profile=save_profile)
-    live = Live(
-        key_file=key_file,
-        key_as=key_as,
-        anthropic_url=anthropic_url,
-        openai_url=openai_url,
-        proxy=proxy,
-        ca=ca,
-        allow_private=allow_private,
-        allow_tool=allow_tool,
-        allow_media=allow_media,
-    )
     first = load_case(case, variant)
     cases = (
         [first, *(load_case(case, name) for name in first.variants)] if all_variants else [first]

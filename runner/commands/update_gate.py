@@ -6,18 +6,7 @@ import typer
 
 from runner.commands._execute import How, execute
 from runner.commands._fixtures import published_files, upstream_gate
-from runner.commands._live import (
-    AllowMedia,
-    AllowPrivate,
-    AllowTool,
-    AnthropicUrl,
-    Authority,
-    KeyAsOption,
-    KeyFile,
-    Live,
-    OpenaiUrl,
-    Proxy,
-)
+from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
     MODEL,
@@ -68,6 +57,7 @@ SetOption = Annotated[
 ]
 
 
+@with_live
 def update_gate(
     set_: SetOption = None,
     samples: Annotated[int, typer.Option(help="How often each pair is asked.")] = SAMPLES,
@@ -84,15 +74,7 @@ def update_gate(
     jobs: Jobs = 2,
     cassette: CassetteOption = None,
     price: PriceOption = None,
-    key_file: KeyFile = None,
-    key_as: KeyAsOption = None,
-    anthropic_url: AnthropicUrl = None,
-    openai_url: OpenaiUrl = None,
-    proxy: Proxy = None,
-    ca: Authority = None,
-    allow_private: AllowPrivate = None,
-    allow_tool: AllowTool = None,
-    allow_media: AllowMedia = None,
+    live: Live = Live(),  # noqa: B008 - frozen
     profiles: Profiles = None,
     save_profile: SaveProfile = False,
     estimate_only: EstimateOnly = False,
@@ -112,17 +94,6 @@ def update_gate(
     There is no aggregate score.
     """
     check_arm(arm, fault=fault, save_profile=save_profile)
-    live = Live(
-        key_file=key_file,
-        key_as=key_as,
-        anthropic_url=anthropic_url,
-        openai_url=openai_url,
-        proxy=proxy,
-        ca=ca,
-        allow_private=allow_private,
-        allow_tool=allow_tool,
-        allow_media=allow_media,
-    )
     gate = load_gate(set_, samples)
     if fixtures is FixturesChoice.UPSTREAM and not estimate_only:
         gate = upstream_gate(set_, samples, published_files())
