@@ -21,6 +21,7 @@ from runner.reports.honesty import (
     at_coverage_of,
     compared,
     curves,
+    every_rate,
     matrix,
     questions,
     row_of,
@@ -49,6 +50,7 @@ class Wanted:
     vs_matched: Sequence[str]
     rules: bool
     curve: bool
+    ci: bool
     stratified: bool
     reveal: bool
     results: Path | None
@@ -143,6 +145,8 @@ def _tables(rows: Rows, reports: Sequence[Report], wanted: Wanted, console: Cons
         _failures(reports, console)
     for name in wanted.sets:
         _comparisons(rows, name, wanted, console)
+        for row in _lines(rows, name, rules=wanted.rules) if wanted.ci else ():
+            console.print(every_rate(row, stratified=wanted.stratified), Text(), sep="\n")
         if wanted.curve:
             console.print(curves([row for key, row in rows.items() if key[1] == name]), Text())
 

@@ -18,6 +18,7 @@ from runner.reports.honesty import (
     compared,
     costs,
     curves,
+    every_rate,
     graded,
     matrix,
     parts,
@@ -53,6 +54,9 @@ def grade(
     vs_matched: Annotated[
         Path | None, typer.Option(help="The same, with the others held to as many answers.")
     ] = None,
+    ci: Annotated[
+        bool, typer.Option("--ci", help="Every rate with its 95% interval, also by language.")
+    ] = False,
     unstratified: Annotated[
         bool, typer.Option("--unstratified", help="Intervals as published: kinds not kept apart.")
     ] = False,
@@ -95,6 +99,8 @@ def grade(
     console.print(Text(title(exam)), Text(), sep="\n")
     console.print(matrix(rows, stratified=not unstratified), Text(), sep="\n")
     console.print(parts(row), Text(), costs(rows), Text(), sep="\n")
+    for one in rows if ci else ():
+        console.print(every_rate(one, stratified=not unstratified), Text(), sep="\n")
     for other in others:
         console.print(compared(row, other, stratified=not unstratified), Text(), sep="\n")
     if curve:

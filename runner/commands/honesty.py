@@ -88,6 +88,9 @@ def honesty(
     curve: Annotated[
         bool, typer.Option("--curve", help="How often it is wrong at every coverage.")
     ] = False,
+    ci: Annotated[
+        bool, typer.Option("--ci", help="Every rate with its 95% interval, also by language.")
+    ] = False,
     unstratified: Annotated[
         bool, typer.Option("--unstratified", help="Intervals as published: kinds not kept apart.")
     ] = False,
@@ -152,6 +155,7 @@ def honesty(
             vs_matched=vs_matched or [],
             rules=rules,
             curve=curve,
+            ci=ci,
             stratified=not unstratified,
             reveal=reveal,
             results=results,
@@ -218,6 +222,7 @@ def honesty(
         vs_matched=vs_matched or [],
         rules=rules,
         curve=curve,
+        ci=ci,
         stratified=not unstratified,
         reveal=reveal,
         results=results,

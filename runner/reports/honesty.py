@@ -165,6 +165,29 @@ def costs(rows: Sequence[Row]) -> RenderableType:
     return table
 
 
+def every_rate(row: Row, *, stratified: bool = True) -> RenderableType:
+    """Every rate of a system with its 95% interval, over all questions and by language.
+
+    Args:
+        row: its answers to one set.
+        stratified: whether the intervals are of resamples that keep the number of each kind; those
+            by language always are.
+    """
+    result = row.result
+    languages = result.intervals.by_language if len(result.intervals.by_language) > 1 else {}
+    table = _table(f"{row.label}, 95%", "all", *languages)
+    for name, estimate in (result.intervals.all if stratified else result.unstratified).items():
+        if name.startswith("cost_"):
+            continue  # no share of anything: see ``costs``
+        others = (rates.get(name) for rates in languages.values())
+        table.add_row(
+            name.replace("_", " "),
+            _rate(estimate),
+            *("·" if other is None else _rate(other) for other in others),
+        )
+    return table
+
+
 def parts(row: Row) -> RenderableType:
     """One system by kind of question and by language."""
     table = _table("of", "n", "answered", "right", "wrong", "stale", "refused")
@@ -254,6 +277,10 @@ def _table(first: str, *others: str) -> Table:
 
 def _percent(rate: float | None) -> str:
     return "none" if rate is None else f"{100 * rate:.0f}%"
+
+
+def _rate(estimate: Estimate) -> str:
+    return f"{_percent(estimate.value)} {_range(estimate)}"
 
 
 def _signed(value: float | None) -> str:

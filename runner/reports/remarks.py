@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from runner.gateway.config import ANTHROPIC
 from runner.published import published
 from runner.reports.schema import Comparable
+from runner.runs.plan import tables
 from runner.runs.protocol import Protocol
 from runner.suites.honesty_learning import Lesson
 
@@ -13,7 +14,7 @@ def against_published(protocol: Protocol) -> Comparable:
     """Everything that sets these runs apart from the published ones."""
     case = protocol.case
     why = list(protocol.suite.apart(case, protocol.clock.mode, datetime.now(UTC).date()))
-    if not protocol.paid and protocol.system.purposes:
+    if protocol.tape is not None or tables(protocol):
         answers = "scripted" if protocol.arm == "scripted" else "replayed from a recording"
         why.append(f"The model's answers are {answers}, so no model was measured.")
     if protocol.paid and protocol.provider.way_out.anthropic != ANTHROPIC:
@@ -39,7 +40,7 @@ def against_published(protocol: Protocol) -> Comparable:
 def notes(protocol: Protocol) -> tuple[str, ...]:
     """What a reader of any run has to know, a sentence each."""
     found = []
-    if protocol.arm == "scripted" and protocol.system.purposes:
+    if tables(protocol):
         found.append(
             "Every model answer came from a table. This proves the sandbox, the gateway and the"
             " checks, and says nothing about any model."

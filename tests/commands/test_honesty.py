@@ -124,6 +124,7 @@ def shown(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
             "vs_matched": [],
             "rules": False,
             "curve": False,
+            "ci": False,
             "stratified": True,
             "reveal": False,
             "results": None,
@@ -300,3 +301,11 @@ def test_without_reveal_no_question_is_shown(shown: Show, register: Path) -> Non
         assert not any(row["q"] in out + err for row in ROWS)
         assert not any(f"{row['id']} " in out + err for row in ROWS)
     assert register.read_text() == LAST
+
+
+def test_every_rate_with_its_interval(shown: Show) -> None:
+    _, out, _ = shown(report(exam("dev"), {"q005": [BACKUPS]}), ci=True)
+    assert "wrong rate" in out
+    assert "corrections right" in out
+    assert "20% [0–33]" in out
+    assert "cost" not in out.partition("wrong rate")[2]
