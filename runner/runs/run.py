@@ -185,11 +185,11 @@ class Attempt:
                         self._step(box, step)
                     self._account.check(box, self.job.spec.max_usd, after="the last step")
             except Exception as error:
-                # What is in flight is paid for: the ledger is settled on every path out.
-                ending = self._why(error)
+                # What is in flight is paid for: the ledger is settled on every path out, and before
+                # the ending is put into words, as a call is told of after the reply it failed.
                 with suppress(BenchError):
                     self._account.settle(box)
-                return self._account.ended or ending
+                return self._account.ended or self._why(error)
             finally:
                 self._log = box.system.tail()
             self._account.settle(box)

@@ -126,6 +126,8 @@ class MemoryGateway:
         self._on_event = on_event or (lambda event: None)
         self.offset_s: float | None = None
         self.offsets: list[float | None] = []
+        self.late: list[Mapping[str, Any]] = []
+        """What it says only when it is closed, as a real one's line may lag behind a reply."""
         self._step = ""
         self._calls = 0
         self._settled = Decimal(0)
@@ -140,6 +142,8 @@ class MemoryGateway:
             case "step":
                 self._step, result = request["name"], {}
             case _:
+                while request["verb"] == "close" and self.late:
+                    self.emit(self.late.pop(0))
                 result = {"settled_usd": str(self._settled), "calls": self._calls}
         return {"id": request["id"], "ok": True, "result": result}
 
@@ -147,21 +151,21 @@ class MemoryGateway:
         """What a gateway says without being asked."""
         self._on_event(orjson.loads(orjson.dumps(event)))
 
-    def ask(self, purpose: str, _system: str, document: str) -> str:
-        """A model call of the system."""
-        fields = orjson.loads(document)
-        entry = self._tables.find(purpose, fields)
+    def call(
+        self,
+        purpose: str,
+        *,
+        usage: Usage | None = None,
+        source: str | None = None,
+        stop_reason: str | None = None,
+    ) -> Call:
+        """One more answered call, priced and counted."""
+        usage = usage or Usage(input=1, output=1)
         model = self.config.pins.get(purpose, self.config.model)
-        if entry is None:
-            near = str(self._tables.nearest(purpose, fields))
-            ending = Ending(outcome=Outcome.INVALID, kind="script_missing", detail=near)
-            self.emit({"event": "ended", "ending": ending.model_dump(mode="json")})
-            raise DriverError("gateway_refused", near)
-        usage = entry.usage or Usage(input=1, output=1)
-        self._calls += 1
         cost = self.config.prices[model].cost(usage)
+        self._calls += 1
         self._settled += cost
-        call = Call(
+        return Call(
             seq=self._calls,
             step=self._step,
             purpose=purpose,
@@ -171,8 +175,20 @@ class MemoryGateway:
             usage=usage,
             cost_usd=cost,
             prompt_sha256="0" * 64,
-            source=entry.id,
+            source=source,
+            stop_reason=stop_reason,
         )
+
+    def ask(self, purpose: str, _system: str, document: str) -> str:
+        """A model call of the system."""
+        fields = orjson.loads(document)
+        entry = self._tables.find(purpose, fields)
+        if entry is None:
+            near = str(self._tables.nearest(purpose, fields))
+            ending = Ending(outcome=Outcome.INVALID, kind="script_missing", detail=near)
+            self.emit({"event": "ended", "ending": ending.model_dump(mode="json")})
+            raise DriverError("gateway_refused", near)
+        call = self.call(purpose, usage=entry.usage, source=entry.id)
         self.emit({"event": "call", "call": call.model_dump(mode="json")})
         return entry.text if entry.text is not None else EngineWire().reply(purpose, entry.answer)
 

@@ -250,6 +250,19 @@ def test_the_gateway_s_word_goes_before_its_symptom(run: Run) -> None:
     assert (record.ending.outcome, record.ending.kind) == ("incomplete", "ceiling")
 
 
+def test_a_call_that_is_told_of_late_is_still_the_reason(run: Run) -> None:
+    """The gateway and the system speak on two lines: the failed call may come after the reply."""
+
+    def declined(box: MemoryBox, request: Mapping[str, Any], verb: Verb) -> Any:
+        call = box.door.call("extraction", stop_reason="refusal")
+        box.door.late.append({"event": "call", "call": call.model_dump(mode="json")})
+        return fail("unparseable_reply")(box, request, verb)
+
+    record = run(deposit=declined)
+    assert record.ending.kind == "unparseable_reply"
+    assert "extraction in deposit reader-01.md (refusal)" in record.ending.detail
+
+
 def test_a_run_that_ended_well_for_the_system_and_not_for_the_gateway(run: Run) -> None:
     """Such as a wrong model in the very last call, which the system cannot notice."""
 
