@@ -72,6 +72,8 @@ class System(Noun):
     """The file or folder of a snapshot that its reader reads."""
     purposes: dict[str, str]
     """What it calls a model for: names, each with what the call does."""
+    ingestion: str | None = None
+    """The purpose it calls a model for while it indexes pages; none where it calls none then."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Settings it takes, by name."""
     presets: dict[str, Preset] = Field(default_factory=dict)
@@ -202,6 +204,8 @@ def _parse(file: Path) -> System:
         # A stranger's folder must not choose what the bench imports.
         if not module.startswith("runner.systems.") or not attribute.isidentifier():
             raise UsageError(f"{file}: the {what} is not runner.systems.MODULE:NAME.")
+    if system.ingestion is not None and system.ingestion not in system.purposes:
+        raise UsageError(f"{file}: ingestion: {system.ingestion!r} is none of its purposes.")
     for preset_name, preset in system.presets.items():
         for key, value in preset.options.items():
             if key not in system.options or not system.options[key].fits(value):
