@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from runner.errors import UsageError
+from runner.runs._toml import escaped, written
 from runner.suites.honesty_learning import Lesson, Pair, plain
 from runner.suites.memory_honesty import Page, Vault, load_vault
 
@@ -80,7 +81,7 @@ def confirming(system: str, lesson: Lesson, vault: Vault | None = None) -> str:
             raise UsageError(f"{lesson.vault}: {other} and {page.name} have one title.")
     shown = form.shown * sum(len(page.body.encode()) for page in standing.values()) // len(standing)
     size = form.prompt_bytes + shown
-    parts = ["schema = 1", f"about = {_written(_ABOUT.format(vault=lesson.vault))}", ""]
+    parts = ["schema = 1", f"about = {written(_ABOUT.format(vault=lesson.vault))}", ""]
     for pair in lesson.pairs:
         parts += _answers(pair, standing, form, size)
     return "\n".join(parts)
@@ -134,23 +135,13 @@ def _block(
     id_: str, pair: Pair, where: Mapping[str, str], reply: Mapping[str, str | None], into: int
 ) -> Iterator[str]:
     match = {"task": "learning", "question": plain(pair.week1), **where}
-    fields = ", ".join(f"{_written(path)} = {_escaped(text)}" for path, text in match.items())
+    fields = ", ".join(f"{written(path)} = {escaped(text)}" for path, text in match.items())
     quote = reply["quote"] or ""
     yield "[[answer]]"
-    yield f"id = {_written(id_)}"
+    yield f"id = {written(id_)}"
     yield f"match = {{ {fields} }}"
     out = (SAID_BYTES + len(quote.encode())) // BYTES_A_TOKEN
     yield f"usage = {{ input = {into}, output = {out} }}"
     # TOML has no null, so the reply is the text that a model would write.
-    yield f"text = {_escaped(json.dumps(reply, ensure_ascii=False))}"
+    yield f"text = {escaped(json.dumps(reply, ensure_ascii=False))}"
     yield ""
-
-
-def _escaped(text: str) -> str:
-    # A `*` stays what it is to a pattern: any text, itself included.
-    return _written(text.replace("{", "{{").replace("}", "}}"))
-
-
-def _written(text: str) -> str:
-    """A text as TOML: JSON escapes all that TOML wants escaped, but for DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

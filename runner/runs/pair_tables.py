@@ -4,7 +4,6 @@ The committed tables of the project's own pairs are this module's output. Pairs 
 does not carry, such as the published ones, get theirs when they are asked.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from runner.errors import UsageError
+from runner.runs._toml import escaped, written
 from runner.suites.update_gate import SETS, Pair, PairSet, parse_upstream
 
 Task = Literal["contradiction", "update"]
@@ -138,35 +138,25 @@ def _head(sets: Sequence[PairSet], form: _Form) -> list[str]:
     about = f"Judges every pair as it is labelled: {', '.join(one.name for one in sets)}."
     for task in sorted(form.newer_first):
         about += f" The {task} probe is asked with the newer claim in the older one's place."
-    return ["schema = 1", f"about = {_written(about)}", ""]
+    return ["schema = 1", f"about = {written(about)}", ""]
 
 
 def _block(answer: _Answer, form: _Form) -> str:
     words = len(answer.older) + len(answer.newer)
     into, out = form.tokens[answer.task]
     tokens = (into + words // CHARACTERS_A_TOKEN, out + words // (2 * CHARACTERS_A_TOKEN))
-    said = ", ".join(f"{name} = {_written(text)}" for name, text in answer.said.items())
+    said = ", ".join(f"{name} = {written(text)}" for name, text in answer.said.items())
     match = (
-        f'task = "{answer.task}", "older.text" = {_pattern(answer.older)},'
-        f' "newer.text" = {_pattern(answer.newer)}'
+        f'task = "{answer.task}", "older.text" = {escaped(answer.older)},'
+        f' "newer.text" = {escaped(answer.newer)}'
     )
     return "\n".join(
         [
             "[[answer]]",
-            f"id = {_written(answer.id)}",
+            f"id = {written(answer.id)}",
             f"match = {{ {match} }}",
             f"usage = {{ input = {tokens[0]}, output = {tokens[1]} }}",
             f"reply = {{ {said} }}",
             "",
         ]
     )
-
-
-def _pattern(text: str) -> str:
-    # A `*` stays what it is to a pattern: any text, itself included.
-    return _written(text.replace("{", "{{").replace("}", "}}"))
-
-
-def _written(text: str) -> str:
-    """A text as TOML: JSON escapes all that TOML wants escaped, but for DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
