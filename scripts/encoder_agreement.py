@@ -43,6 +43,20 @@ print(np.abs(one - other).max(), np.abs(one @ one.T - other @ other.T).max())
 
 def main(original: str) -> int:
     """Compare, and say how far apart they are."""
+    ours, model = installed()
+    given = texts()
+    vectors = []
+    for name, python in (("numpy", ours), ("original", original)):
+        started = time.monotonic()
+        vectors.append(json.loads(ask(python, ENCODE, json.dumps(given), str(model))))
+        print(f"{name}: {len(given)} texts in {time.monotonic() - started:.1f} s, start included")
+    numbers, cosines = map(float, ask(ours, COMPARE, json.dumps(vectors)).split())
+    print(f"largest difference: {numbers:.2g} of a number, {cosines:.2g} of a cosine")
+    return int(max(numbers, cosines) > MOST)
+
+
+def installed() -> tuple[str, Path]:
+    """The interpreter that has the numpy encoder, and the folder of the weights it reads."""
     said = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "particles_venv.py")],
         check=True,
@@ -50,31 +64,24 @@ def main(original: str) -> int:
     )
     ours = json.loads(said.stdout)
     (model,) = Path(ours["hub"]).glob("hub/models--*/snapshots/*")
-    texts = _texts()
-    vectors = []
-    for name, python in (("numpy", ours["python"]), ("original", original)):
-        started = time.monotonic()
-        vectors.append(json.loads(_ask(python, ENCODE, json.dumps(texts), str(model))))
-        print(f"{name}: {len(texts)} texts in {time.monotonic() - started:.1f} s, start included")
-    numbers, cosines = map(float, _ask(ours["python"], COMPARE, json.dumps(vectors)).split())
-    print(f"largest difference: {numbers:.2g} of a number, {cosines:.2g} of a cosine")
-    return int(max(numbers, cosines) > MOST)
+    return ours["python"], model
 
 
-def _texts() -> list[str]:
+def texts() -> list[str]:
     """Texts of every length: lines, notes and parts of notes, in several scripts; some too long."""
-    texts = ["", "?", "User", "Zürich, São Paulo, Köln", "住んでいます", "Где я живу?", "🙂 " * 40]
+    found = ["", "?", "User", "Zürich, São Paulo, Köln", "住んでいます", "Где я живу?", "🙂 " * 40]
     for name in case_names():
         for variant in (None, *load_case(name).variants):
             for note in load_case(name, variant).notes:
                 lines = [line for line in note.text.splitlines() if line]
-                texts += [note.text, note.text * 12, *lines, *map(" ".join, pairwise(lines))]
-    distinct = list(dict.fromkeys(texts))
+                found += [note.text, note.text * 12, *lines, *map(" ".join, pairwise(lines))]
+    distinct = list(dict.fromkeys(found))
     assert len(distinct) >= TEXTS, len(distinct)
     return distinct[:TEXTS]
 
 
-def _ask(python: str, script: str, given: str, *arguments: str) -> str:
+def ask(python: str, script: str, given: str, *arguments: str) -> str:
+    """What a script prints that another interpreter runs."""
     done = subprocess.run(
         [python, "-c", script, *arguments], input=given, capture_output=True, text=True, check=True
     )
