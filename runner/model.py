@@ -5,13 +5,14 @@ counts; times are ISO 8601 in UTC; digests are ``sha256`` in hexadecimal.
 """
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 ACTIVE = "ACTIVE"
 
@@ -246,6 +247,32 @@ class ImageIdentity(Noun):
     source: str
     """Digest of the files it was built from."""
     packages: tuple[Package, ...] = ()
+    redistributable: bool = True
+    """Whether it may be handed on to others."""
+    restriction: str = ""
+    """Why not."""
+
+
+class ImageTable(Noun):
+    """What a ``system.toml`` says of its image, in the table ``[image]``."""
+
+    models: tuple[str, ...] = ()
+    """What can be baked in, by the build argument ``MODEL``; the default first."""
+    redistributable: bool = True
+    """Whether the image may be handed on to others."""
+    why: str = ""
+    """Why not."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> "ImageTable":
+        if self.redistributable == bool(self.why.strip()):
+            raise ValueError("why says why an image is not redistributable, and only that")
+        if len(set(self.models)) != len(self.models):
+            raise ValueError("a model is listed twice")
+        for model in self.models:
+            if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", model) is None:
+                raise ValueError(f"{model!r} is no name of a model: letters, digits and . _ -")
+        return self
 
 
 class Machine(Noun):

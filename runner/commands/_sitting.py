@@ -84,18 +84,19 @@ class Sitting:
         """
         purse = Purse(self.max_usd_total)
         reports = []
-        for (image, version), some in groupby(range(len(self.protocols)), self._of):
-            with place(image, version, say=say) as here:
+        for (image, version, model), some in groupby(range(len(self.protocols)), self._of):
+            with place(image, version, model, say=say) as here:
                 reports += [
                     self._produce(number, here, purse, workers=workers, watch=watch)
                     for number in some
                 ]
         return reports
 
-    def _of(self, number: int) -> tuple[str, str | None]:
-        """The image and, where there are several, the version that a protocol runs on."""
+    def _of(self, number: int) -> tuple[str, str | None, str | None]:
+        """The image that a protocol runs on: its name and, where there are several, its version
+        and what is baked into it."""
         system = self.protocols[number].system
-        return system.image, system.version if system.versions else None
+        return system.image, system.version if system.versions else None, system.model
 
     def _produce(
         self, number: int, here: Place, purse: Purse, *, workers: int, watch: Watch

@@ -1,6 +1,7 @@
 """``python -m runner.images NAME... | --all``: builds what is missing and prints what is there.
 
-``NAME@VERSION`` is an image of another version than its default.
+``NAME@VERSION`` is an image of another version than its default, ``NAME+MODEL`` one with another
+model in it, ``NAME@VERSION+MODEL`` both.
 """
 
 import sys
@@ -16,10 +17,12 @@ def main(arguments: list[str]) -> int:
     for name in wanted:
         start = time.monotonic()
         try:
-            image, _, version = name.partition("@")
+            rest, _, model = name.partition("+")
+            image, _, version = rest.partition("@")
             found = ensure(
                 image,
                 version=version or None,
+                model=model or None,
                 progress=lambda line: print(f"    {line}", flush=True),
             )
         except BenchError as error:

@@ -1,16 +1,16 @@
 """What an image is built from: its files, and one digest over all that decides its content."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from runner import paths
 from runner.errors import UsageError
+from runner.images import _folder
+from runner.images._folder import BASE, BENCH
 
-BASE = "base"
-BENCH = "bench"
+__all__ = ["BASE", "BENCH", "Recipe", "recipe", "settings"]
 # What .dockerignore lets into the bench image.
 _BENCH_PARTS = (
     "Dockerfile",
@@ -24,9 +24,6 @@ _BENCH_PARTS = (
     "uv.lock",
 )
 _LEFT_OUT = {"__pycache__", ".mypy_cache", ".venv"}
-LOCKS = "locks"
-"""Folder of an image that can be built of several versions: a lock each, named after it."""
-_DEFAULT = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +36,8 @@ class Recipe:
         source: sha256 over everything in it that may end up in the image.
         digest: sha256 over that and the image it stands on.
         args: build arguments.
+        version: of what is in it; none where it has but one.
+        model: what is baked into it; none where nothing is.
     """
 
     name: str
@@ -46,6 +45,8 @@ class Recipe:
     source: str
     digest: str
     args: Mapping[str, str]
+    version: str | None = None
+    model: str | None = None
 
     @property
     def tag(self) -> str:
@@ -58,6 +59,8 @@ def recipe(
     base_id: str | None = None,
     args: Mapping[str, str] | None = None,
     version: str | None = None,
+    model: str | None = None,
+    others: Mapping[str, str] | None = None,
 ) -> Recipe:
     """The recipe of an image, from the files as they are now.
 
@@ -66,9 +69,11 @@ def recipe(
         base_id: the image it stands on; none for the base itself.
         args: build arguments beside the epoch.
         version: of what is in it, where several can be built; none for its own default.
+        model: what is baked into it, where there is a choice; none for its own default.
+        others: ids of the images it stands on beside the base, by name.
 
     Raises:
-        UsageError: no such image, or not of that version.
+        UsageError: no such image, or not of that version or with that model.
     """
     if name == BENCH:
         context = paths.root()
@@ -77,8 +82,12 @@ def recipe(
         context = paths.images() / name
         parts = (context,)
         if not (context / "Dockerfile").is_file():
-            images = ", ".join(names())
+            images = ", ".join(_folder.names())
             raise UsageError(f"There is no image {name!r}.", hint=f"There are: {images}.")
+    version = _one_of(_folder.versions(name), version, f"The image {name} cannot be built of")
+    model = _one_of(
+        _folder.models(name), model, f"The image {name} cannot be built with", what="model"
+    )
     source = hashlib.sha256(f"{name}\n".encode())
     for file in sorted(file for part in parts for file in _walk(part)):
         body = file.read_bytes()
@@ -87,36 +96,35 @@ def recipe(
         source.update(head.encode() + body)
     ground = f"{source.hexdigest()}\n{base_id or ''}\n"
     given = {"SOURCE_DATE_EPOCH": settings()["SOURCE_DATE_EPOCH"], **(args or {})}
-    if version is not None:
-        known = versions(name)
-        if version not in known:
-            there_are = ", ".join(known) or "its own and no other"
-            raise UsageError(
-                f"The image {name} cannot be built of version {version!r}.",
-                hint=f"There are: {there_are}.",
-            )
-        if version != known[0]:
-            ground += f"VERSION={version}\n"
-            given["VERSION"] = version
+    for other, image_id in sorted((others or {}).items()):
+        ground += f"{_folder.argument(other)}={image_id}\n"
+    if version is not None and version != _folder.versions(name)[0]:
+        ground += f"VERSION={version}\n"
+        given["VERSION"] = version
+    if model is not None:
+        given["MODEL"] = model
+        if model != _folder.models(name)[0]:
+            ground += f"MODEL={model}\n"
     digest = hashlib.sha256(ground.encode())
-    return Recipe(name, context, source.hexdigest(), digest.hexdigest(), given)
+    return Recipe(
+        name, context, source.hexdigest(), digest.hexdigest(), given, version=version, model=model
+    )
 
 
-def versions(name: str) -> tuple[str, ...]:
-    """The versions an image can be built of, its default first; none where it has but one."""
-    context = paths.images() / name
-    locks = sorted((file.stem for file in (context / LOCKS).glob("*.txt")), reverse=True)
-    if not locks:
-        return ()
-    default = _DEFAULT.search((context / "Dockerfile").read_text())
-    first = default[1] if default else locks[0]
-    return (first, *(other for other in locks if other != first))
+def _one_of(
+    known: tuple[str, ...], asked: str | None, cannot: str, what: str = "version"
+) -> str | None:
+    """What was asked for, or the default; none where there is nothing to choose.
 
-
-def names() -> tuple[str, ...]:
-    """Every image the project can build, in an order they can be built in."""
-    found = {file.parent.name for file in paths.images().glob("*/Dockerfile")}
-    return (BASE, *sorted(found - {BASE}), BENCH)
+    Raises:
+        UsageError: it is none of those there are.
+    """
+    if asked is None:
+        return known[0] if known else None
+    if asked not in known:
+        there_are = ", ".join(known) or ("its own and no other" if what == "version" else "none")
+        raise UsageError(f"{cannot} {what} {asked!r}.", hint=f"There are: {there_are}.")
+    return asked
 
 
 def settings() -> dict[str, str]:

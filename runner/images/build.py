@@ -10,8 +10,8 @@ import docker.errors
 
 from runner import engine_api, paths
 from runner.engine_api import Address
-from runner.errors import CannotStart
-from runner.images import _buildx, _compose, _debian, _source, identity, labels
+from runner.errors import CannotStart, UsageError
+from runner.images import _buildx, _compose, _debian, _folder, _source, identity, labels
 from runner.images._buildx import Progress
 from runner.images._files import locked
 from runner.images._source import BASE, BENCH, Recipe
@@ -22,8 +22,9 @@ _TRIES = 3
 BENCH_LOCAL = "memory-bench/bench:local"
 """The name Compose runs the bench by."""
 
-names = _source.names
-versions = _source.versions
+names = _folder.names
+versions = _folder.versions
+models = _folder.models
 
 
 def _quiet(_line: str) -> None:
@@ -34,6 +35,7 @@ def ensure(
     name: str,
     *,
     version: str | None = None,
+    model: str | None = None,
     progress: Progress = _quiet,
     client: docker.DockerClient | None = None,
     deadline_s: float = DEADLINE_S,
@@ -45,19 +47,22 @@ def ensure(
     Args:
         name: ``base``, ``bench``, or a folder under ``images``.
         version: of the system in it, one of ``versions(name)``; none for the default.
+        model: what is baked into it, one of ``models(name)``; none for the default.
         progress: told, a line at a time, what is being built; never called when nothing is.
         client: the engine, where one is connected already.
         deadline_s: bound on one build, in seconds.
 
     Raises:
         CannotStart: no engine, or a build failed; the message holds its last lines.
-        UsageError: there is no such image, or not of that version.
+        UsageError: there is no such image, or not of that version or with that model.
     """
+    # What cannot be built is said before anything it stands on is.
+    _source.recipe(name, version=version, model=model)
     if client is not None:
-        return _ensure(client, name, version, progress, deadline_s)
+        return _ensure(client, name, version, model, progress, deadline_s)
     client = engine_api.connect()
     try:
-        return _ensure(client, name, version, progress, deadline_s)
+        return _ensure(client, name, version, model, progress, deadline_s)
     finally:
         client.close()
 
@@ -66,6 +71,7 @@ def _ensure(
     client: docker.DockerClient,
     name: str,
     version: str | None,
+    model: str | None,
     progress: Progress,
     deadline_s: float,
 ) -> ImageIdentity:
@@ -76,7 +82,7 @@ def _ensure(
     if name == BASE:
         wanted, found = base
     else:
-        wanted, found = _above(client, name, version, base, progress, deadline_s)
+        wanted, found = _above(client, (name, version, model), base, progress, deadline_s)
     return identity.from_inspection(client, wanted.tag, found)
 
 
@@ -119,17 +125,42 @@ def _base(
 
 def _above(
     client: docker.DockerClient,
-    name: str,
-    version: str | None,
+    which: tuple[str, str | None, str | None],
     base: tuple[Recipe, dict[str, Any]],
     progress: Progress,
     deadline_s: float,
+    path: tuple[str, ...] = (),
 ) -> tuple[Recipe, dict[str, Any]]:
+    """An image on the base, after the others it stands on; ``path`` holds those that wait for it.
+
+    Args:
+        which: its name, version and model.
+    """
+    name, version, model = which
     ground, below = base
+    path = (*path, name)
+    others: dict[str, tuple[Recipe, dict[str, Any]]] = {}
+    for other in _folder.stands_on(name):
+        if other in path:
+            raise UsageError(f"Images stand on each other in a circle: {' on '.join(path)}.")
+        if other not in names():
+            raise UsageError(
+                f"images/{name}/Dockerfile asks for {_folder.argument(other)}, and there is no"
+                f" image {other}.",
+                hint=f"There are: {', '.join(names())}.",
+            )
+        others[other] = _above(client, (other, None, None), base, progress, deadline_s, path)
 
     def look() -> Recipe:
-        args = {"BENCH_BASE": ground.tag}
-        return _source.recipe(name, base_id=below["Id"], args=args, version=version)
+        args = {_folder.argument(one): made.tag for one, (made, _) in others.items()}
+        return _source.recipe(
+            name,
+            base_id=below["Id"],
+            args={"BENCH_BASE": ground.tag, **args},
+            version=version,
+            model=model,
+            others={one: inspected["Id"] for one, (_, inspected) in others.items()},
+        )
 
     def make(wanted: Recipe) -> None:
         progress(f"building {wanted.tag} on {ground.tag}")
@@ -179,7 +210,14 @@ def _address() -> Address:
 
 
 def _labels(wanted: Recipe, origin: str) -> dict[str, str]:
-    return {labels.NAME: wanted.name, labels.SOURCE: wanted.source, labels.BASE: origin}
+    marks = {labels.NAME: wanted.name, labels.SOURCE: wanted.source, labels.BASE: origin}
+    if wanted.version is not None:
+        marks[labels.VERSION] = wanted.version
+    if wanted.model is not None:
+        marks[labels.MODEL] = wanted.model
+    if why := _folder.restriction(wanted.name):
+        marks[labels.REDISTRIBUTION] = labels.NOT_TO_BE_HANDED_ON + why
+    return marks
 
 
 def _origin(found: dict[str, Any]) -> str:

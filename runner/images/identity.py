@@ -53,6 +53,7 @@ def from_inspection(
     platform = "/".join(
         part for part in (found["Os"], found["Architecture"], found.get("Variant")) if part
     )
+    redistribution = marks.get(labels.REDISTRIBUTION) or ""
     return ImageIdentity(
         name=reference,
         config_digest=found["Id"],
@@ -61,6 +62,8 @@ def from_inspection(
         base=marks.get(labels.BASE) or UNKNOWN,
         source=marks.get(labels.SOURCE) or UNKNOWN,
         packages=_packages(client, found["Id"]),
+        redistributable=not redistribution,
+        restriction=redistribution.removeprefix(labels.NOT_TO_BE_HANDED_ON),
     )
 
 

@@ -11,3 +11,15 @@ BASE = "memory-bench.base"
 
 ROLE = "memory-bench.role"
 """On containers: what it is there for."""
+
+VERSION = "memory-bench.version"
+"""Of what is in it, where it can be built of several."""
+
+MODEL = "memory-bench.model"
+"""What is baked into it, where there is a choice."""
+
+REDISTRIBUTION = "memory-bench.redistribution"
+"""``no: WHY`` on what may not be handed on; absent on everything else."""
+
+NOT_TO_BE_HANDED_ON = "no: "
+"""How that label begins."""

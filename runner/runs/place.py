@@ -28,7 +28,9 @@ class Place:
 
 
 @contextmanager
-def place(system: str, version: str | None = None, *, say: Say) -> Iterator[Place]:
+def place(
+    system: str, version: str | None = None, model: str | None = None, *, say: Say
+) -> Iterator[Place]:
     """Make ready for runs of one system, and leave nothing behind.
 
     What dead benches left is removed first, but for their ledgers, and images that are missing are
@@ -37,6 +39,7 @@ def place(system: str, version: str | None = None, *, say: Say) -> Iterator[Plac
     Args:
         system: the name of its image.
         version: of the system in it; its default when none.
+        model: what is baked into it; its default when none.
         say: told, a line at a time, what takes long.
 
     Raises:
@@ -50,7 +53,7 @@ def place(system: str, version: str | None = None, *, say: Say) -> Iterator[Plac
     for name in sandbox.reap(engine, domain, on_ledger=Salvage.usual(say)):
         say(f"removed {name}, left by a bench that was killed")
     base = images.ensure("base", progress=say)
-    measured = images.ensure(system, version=version, progress=say)
+    measured = images.ensure(system, version=version, model=model, progress=say)
     gateway = images.ensure("bench", progress=say)
     with sandbox.start(engine=engine) as opened:
         yield Place(opened, machine(engine), measured, gateway, (base,))

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from runner import paths
 from runner.errors import UsageError
-from runner.model import Noun, Store
+from runner.model import ImageTable, Noun, Store
 
 FILE = "system.toml"
 
@@ -23,9 +23,10 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-Capability = Literal["claims", "recall", "scores", "refuses", "probes", "told"]
-"""``recall``: it answers questions with pages; ``scores``: and says how well each fits;
-``refuses``: and says when it holds nothing; ``told``: it is given the right answers."""
+Capability = Literal["claims", "statements", "recall", "scores", "refuses", "probes", "told"]
+"""``statements``: what its store holds has no status; ``recall``: it answers questions with pages;
+``scores``: and says how well each fits; ``refuses``: and says when it holds nothing; ``told``: it
+is given the right answers."""
 
 
 class Option(Noun):
@@ -47,8 +48,10 @@ class Preset(Noun):
 
     title: str
     about: str
-    options: dict[str, JsonValue]
+    options: dict[str, JsonValue] = Field(default_factory=dict)
     capabilities: tuple[Capability, ...]
+    model: str | None = None
+    """What is baked into its image; none for the image's default."""
 
 
 class System(Noun):
@@ -80,6 +83,10 @@ class System(Noun):
     """Systems that are this one with some options set, by name."""
     folder: str = ""
     """The folder of its image, where it is a preset of another system."""
+    image_table: ImageTable = Field(default_factory=ImageTable, alias="image")
+    """What there is to know of its image."""
+    model: str | None = None
+    """What is baked into its image; none where nothing is to choose."""
     reader: str
     """Where its reader is, as ``module:attribute``."""
     wire: str
@@ -89,6 +96,16 @@ class System(Noun):
     def image(self) -> str:
         """The name of its image."""
         return self.folder or self.name
+
+    @property
+    def redistributable(self) -> bool:
+        """Whether its image may be handed on to others."""
+        return self.image_table.redistributable
+
+    @property
+    def restriction(self) -> str:
+        """Why its image may not be handed on; empty where it may."""
+        return " ".join(self.image_table.why.split())
 
     def read(self, snapshot: Path) -> Store:
         """Read a snapshot with the system's own reader.
@@ -178,6 +195,7 @@ def _preset(system: System, name: str) -> System:
             "options": options,
             "presets": {},
             "folder": system.name,
+            "model": preset.model or system.model,
         }
     )
 
@@ -197,6 +215,10 @@ def _parse(file: Path) -> System:
         system = System.model_validate(raw)
     except (OSError, ValueError, ValidationError) as error:
         raise UsageError(f"{file} describes no system: {error}") from error
+    if chosen := {"folder", "model"} & raw.keys():
+        raise UsageError(f"{file} sets {chosen.pop()}, which is not said there.")
+    models = system.image_table.models
+    system = system.model_copy(update={"model": models[0] if models else None})
     if system.name != file.parent.name:
         raise UsageError(f"{file} names the system {system.name!r}, its folder another.")
     for what, spec in (("reader", system.reader), ("wire", system.wire)):
@@ -207,6 +229,11 @@ def _parse(file: Path) -> System:
     if system.ingestion is not None and system.ingestion not in system.purposes:
         raise UsageError(f"{file}: ingestion: {system.ingestion!r} is none of its purposes.")
     for preset_name, preset in system.presets.items():
+        if preset.model is not None and preset.model not in models:
+            raise UsageError(
+                f"{file}: the preset {preset_name} wants the model {preset.model!r}.",
+                hint=f"There are: {', '.join(models) or 'none'}.",
+            )
         for key, value in preset.options.items():
             if key not in system.options or not system.options[key].fits(value):
                 raise UsageError(f"{file}: the preset {preset_name} sets {key} to {value!r}.")

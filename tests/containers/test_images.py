@@ -11,7 +11,7 @@ import docker
 import pytest
 
 from runner import engine_api
-from runner.errors import CannotStart
+from runner.errors import CannotStart, UsageError
 from runner.images import BENCH_LOCAL, _source, built, doctor, ensure, identify, identity, sweep
 from runner.model import ImageIdentity
 
@@ -313,6 +313,77 @@ def test_an_image_that_is_not_sealed_is_refused(image: Path, client: docker.Dock
     with pytest.raises(CannotStart, match=r"no package list") as caught:
         ensure(image.name, client=client)
     assert "bench-seal" in caught.value.hint
+
+
+@pytest.fixture
+def stack(checkout: Path, client: docker.DockerClient) -> Iterator[tuple[Path, Path]]:
+    """Folders of two images that no other test builds, the second on the first."""
+    token = uuid.uuid4().hex[:12]
+    below, above = (checkout / "images" / f"test-{token}-{what}" for what in ("below", "above"))
+    for folder in (below, above):
+        folder.mkdir()
+    (below / "Dockerfile").write_text(HEAD + "COPY value /value\nRUN bench-seal\n")
+    (below / "value").write_text("first")
+    argument = f"BENCH_{below.name.upper().replace('-', '_')}"
+    (above / "Dockerfile").write_text(
+        f"ARG BENCH_BASE\nARG {argument}\nFROM ${{{argument}}} AS below\nFROM ${{BENCH_BASE}}\n"
+        "ARG MODEL=small\nCOPY --from=below /value /value\n"
+        "RUN echo $MODEL >/model && bench-seal\n"
+    )
+    (above / "system.toml").write_text(
+        '[image]\nmodels = ["small", "large"]\nredistributable = false\nwhy = "a test"\n'
+    )
+    yield below, above
+    for one in built(client):
+        if one.name in (below.name, above.name):
+            client.api.remove_image(one.id, force=True)
+
+
+def test_an_image_is_made_after_the_one_it_stands_on_and_follows_it(
+    stack: tuple[Path, Path], client: docker.DockerClient
+) -> None:
+    below, above = stack
+    first = ensure(above.name, client=client)
+    assert inside(first.name, "cat", "/value", "/model") == "firstsmall\n"
+    assert {one.name for one in built(client)} >= {below.name, above.name}
+    assert ensure(above.name, client=client) == first
+    (below / "value").write_text("second")
+    second = ensure(above.name, client=client)
+    assert second.name != first.name
+    assert second.source == first.source
+    assert inside(second.name, "cat", "/value") == "second"
+
+
+def test_another_model_is_another_image_and_says_so(
+    stack: tuple[Path, Path], client: docker.DockerClient
+) -> None:
+    _, above = stack
+    small = ensure(above.name, client=client)
+    large = ensure(above.name, model="large", client=client)
+    assert ensure(above.name, model="small", client=client) == small
+    assert (large.source, large.name != small.name) == (small.source, True)
+    assert inside(large.name, "cat", "/model") == "large\n"
+    for image, model in ((small, "small"), (large, "large")):
+        marks = client.api.inspect_image(image.name)["Config"]["Labels"]
+        assert marks["memory-bench.model"] == model
+        assert marks["memory-bench.redistribution"] == "no: a test"
+        assert (image.redistributable, image.restriction) == (False, "a test")
+
+
+def test_what_an_image_cannot_stand_on_is_said(
+    stack: tuple[Path, Path], client: docker.DockerClient
+) -> None:
+    below, above = stack
+    (below / "Dockerfile").write_text(f"ARG BENCH_BASE\n{_ask(above)}\n")
+    with pytest.raises(UsageError, match=r"in a circle"):
+        ensure(above.name, client=client)
+    shutil.rmtree(below)
+    with pytest.raises(UsageError, match=rf"BENCH_TEST_.*there is no image {below.name}"):
+        ensure(above.name, client=client)
+
+
+def _ask(folder: Path) -> str:
+    return f"ARG BENCH_{folder.name.upper().replace('-', '_')}"
 
 
 def test_nothing_of_a_private_authority_stays_in_the_bench(

@@ -97,3 +97,63 @@ def test_a_folder_without_a_description_is_no_system(folder: Path) -> None:
     assert catalog.names() == ()
     with pytest.raises(UsageError, match="There are: none"):
         catalog.load("engine")
+
+
+PRESETS = """
+[image]
+models = ["small", "large"]
+redistributable = false
+why = "its licence forbids it"
+
+[presets.engine]
+title = "Engine + small"
+about = "The image's own."
+capabilities = ["claims"]
+
+[presets.engine-large]
+title = "Engine + large"
+about = "Another."
+capabilities = ["claims"]
+model = "large"
+"""
+
+
+def test_a_preset_may_bear_its_folders_name_and_choose_a_model(folder: Path) -> None:
+    file = folder / catalog.FILE
+    file.write_text(file.read_text() + PRESETS)
+    assert catalog.names() == ("engine", "engine-large")
+    usual, large = catalog.load_all()
+    assert (usual.name, usual.image, usual.title) == ("engine", "engine", "Engine + small")
+    assert (large.name, large.image, large.title) == ("engine-large", "engine", "Engine + large")
+    assert (usual.model, large.model) == ("small", "large")
+    assert not large.redistributable
+    assert large.restriction == "its licence forbids it"
+
+
+def test_a_system_with_one_image_names_no_model() -> None:
+    system = catalog.load("engine")
+    assert (system.model, system.redistributable, system.restriction) == (None, True, "")
+
+
+@pytest.mark.parametrize(
+    ("was", "made"),
+    [
+        ('model = "large"', 'model = "huge"'),
+        ('why = "its licence forbids it"', ""),
+        ("[image]", 'x = 1\n[image]\nfolder = "other"'),
+    ],
+)
+def test_a_wrong_word_on_the_image_says_which_file(folder: Path, was: str, made: str) -> None:
+    file = folder / catalog.FILE
+    assert was in PRESETS
+    file.write_text(file.read_text() + PRESETS.replace(was, made))
+    with pytest.raises(UsageError, match=r"system\.toml"):
+        catalog.names()
+
+
+@pytest.mark.parametrize("line", ['folder = "other"', 'model = "small"'])
+def test_what_a_preset_sets_is_not_said_of_a_system(folder: Path, line: str) -> None:
+    file = folder / catalog.FILE
+    file.write_text(f"{line}\n{file.read_text()}")
+    with pytest.raises(UsageError, match="is not said there"):
+        catalog.load("engine")

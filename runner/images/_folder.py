@@ -1,0 +1,118 @@
+"""What the folder of an image says of it: what it stands on, versions, models, and who may have it.
+
+Read from ``Dockerfile``, ``locks`` and the ``[image]`` table of ``system.toml``.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from runner import paths
+from runner.errors import UsageError
+from runner.model import ImageTable
+
+BASE = "base"
+BENCH = "bench"
+LOCKS = "locks"
+"""Folder of an image that can be built of several versions: a lock each, named after it."""
+_VERSION = re.compile(r"\d+(\.\w+)*")
+_DEFAULT = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
+_MODEL = re.compile(r"^ARG MODEL\b", re.MULTILINE)
+_STANDS_ON = re.compile(r"^ARG (BENCH_[A-Z0-9_]+)(?:=\S*)?[ \t]*$", re.MULTILINE)
+_PREFIX = "BENCH_"
+
+
+def versions(name: str) -> tuple[str, ...]:
+    """The versions an image can be built of, its default first; none where it has but one."""
+    context = paths.images() / name
+    files = (file.name.removesuffix(".txt") for file in (context / LOCKS).glob("*.txt"))
+    locks = sorted(filter(_VERSION.fullmatch, files), reverse=True)
+    if not locks:
+        return ()
+    default = _DEFAULT.search(_dockerfile(name))
+    first = default[1] if default else locks[0]
+    return (first, *(other for other in locks if other != first))
+
+
+def models(name: str) -> tuple[str, ...]:
+    """The models that can be baked into an image, its default first; none where there is none.
+
+    Raises:
+        UsageError: the folder contradicts itself.
+    """
+    found = _table(name).models
+    if found and not _MODEL.search(_dockerfile(name)):
+        # All of them would be the same image under different names.
+        raise UsageError(
+            f"images/{name}/system.toml lists models, and its Dockerfile has no ARG MODEL."
+        )
+    return found
+
+
+def restriction(name: str) -> str:
+    """Why an image may not be handed on, by itself or by what it stands on; empty where it may."""
+    return _restriction(name, frozenset())
+
+
+def _restriction(name: str, above: frozenset[str]) -> str:
+    table = _table(name)
+    if not table.redistributable:
+        return " ".join(table.why.split())
+    for other in stands_on(name):
+        if other not in above and (why := _restriction(other, above | {name})):
+            return f"it holds parts of {other}: {why}"
+    return ""
+
+
+def stands_on(name: str) -> tuple[str, ...]:
+    """The images of the project, beside the base, that the Dockerfile of one asks for by
+    ``ARG BENCH_X``, X being the name in capitals with ``_`` for ``-``; in alphabetical order.
+    """
+    if name in (BASE, BENCH):
+        return ()
+    asked = {
+        found.removeprefix(_PREFIX).lower().replace("_", "-")
+        for found in _STANDS_ON.findall(_dockerfile(name))
+    }
+    return tuple(sorted(asked - {BASE}))
+
+
+def argument(name: str) -> str:
+    """The build argument that an image of the project is handed to another by."""
+    return _PREFIX + name.upper().replace("-", "_")
+
+
+def names() -> tuple[str, ...]:
+    """Every image the project can build, in an order they can be built in."""
+    there = {file.parent.name for file in paths.images().glob("*/Dockerfile")} - {BASE}
+    ordered: list[str] = []
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        # Circles and images that do not exist are told of by who builds the one that asks.
+        if name in there - seen:
+            seen.add(name)
+            for other in stands_on(name):
+                visit(other)
+            ordered.append(name)
+
+    for name in sorted(there):
+        visit(name)
+    return (BASE, *ordered, BENCH)
+
+
+def _dockerfile(name: str) -> str:
+    return (paths.images() / name / "Dockerfile").read_text(encoding="utf-8")
+
+
+def _table(name: str) -> ImageTable:
+    file: Path = paths.images() / name / "system.toml"
+    if not file.is_file():
+        return ImageTable()
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+        return ImageTable.model_validate(raw.get("image", {}))
+    except (OSError, ValueError, ValidationError) as error:
+        raise UsageError(f"{file} describes no image: {error}") from error
