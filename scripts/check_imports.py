@@ -31,6 +31,7 @@ LAYERS = (
         "prices",
         "profiles",
         "published",
+        "statements",
         "stats",
     ),
 )
