@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 from runner.gateway.config import ANTHROPIC
 from runner.published import published
-from runner.reports.schema import Comparable
+from runner.reports.schema import Comparable, Report
+from runner.runs.page_tables import LABEL, is_of_pages
 from runner.runs.plan import tables
 from runner.runs.protocol import Protocol
 from runner.suites.honesty_learning import Lesson
@@ -37,13 +38,25 @@ def against_published(protocol: Protocol) -> Comparable:
     return Comparable(to=case.published_day.isoformat(), holds=not why, why=tuple(why))
 
 
+def answered_by(report: Report) -> str:
+    """Who answered a report's model calls, in a word or two."""
+    made = any(is_of_pages(fixture.name) for fixture in report.fixtures)
+    return f"{report.arm}: {LABEL}" if made else report.arm
+
+
 def notes(protocol: Protocol) -> tuple[str, ...]:
     """What a reader of any run has to know, a sentence each."""
     found = []
-    if tables(protocol):
+    asked = tables(protocol)
+    if asked:
         found.append(
             "Every model answer came from a table. This proves the sandbox, the gateway and the"
             " checks, and says nothing about any model."
+        )
+    if any(is_of_pages(table.name) for table in asked):
+        found.append(
+            f"The notes of pages are scripted: {LABEL}, statement by statement. No model chose what"
+            " to keep, so this shows what the memory's store and search do with a plain note."
         )
     if protocol.arm == "scripted" and isinstance(protocol.case, Lesson):
         found.append(

@@ -18,6 +18,7 @@ from runner.reports.honesty import costs, matrix, row_of
 from runner.reports.honesty import parts as by_part
 from runner.reports.learning import night
 from runner.reports.others import others
+from runner.reports.remarks import answered_by
 from runner.reports.schema import Report
 from runner.runs.protocol import label
 from runner.stats import rate
@@ -76,7 +77,7 @@ def _title(report: Report) -> Text:
         how = f"{report.case.size} pairs, {report.case.top_k} pages each at most{proof}"
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"
-    asked = f"model {report.model} ({report.arm})" if report.purposes else "no model"
+    asked = f"model {report.model} ({answered_by(report)})" if report.purposes else "no model"
     return shown(f"{about}: {report.system.name} {report.system.version}\n{asked}, {how}{rule}")
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -13,10 +14,12 @@ from runner.paths import fixtures
 from runner.prices import PriceList
 from runner.runs.job import Job, Judgement
 from runner.runs.learn_tables import confirming
+from runner.runs.page_tables import remembering, table_name
 from runner.runs.pair_tables import perfect
 from runner.runs.protocol import Protocol, label
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
 from runner.suites.honesty_learning import Lesson
+from runner.suites.memory_honesty import Exam, load_vault
 from runner.suites.suite import Material
 from runner.suites.update_gate import Gate
 
@@ -71,16 +74,32 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
         return _with_fault(
             protocol, [_table(name, confirming(protocol.system.name, protocol.case))]
         )
-    path = fixtures() / "scripted" / protocol.system.name / f"{protocol.case.script}.toml"
-    if not path.is_file():
-        if not protocol.suite.asks_a_model:
-            return ()
+    found = _by_hand(protocol)
+    if isinstance(protocol.case, Exam) and protocol.system.ingestion is not None:
+        # What is written by hand goes first: it may know of calls that no page tells of.
+        pages = load_vault(protocol.case.vault, protocol.case.marker)
+        name = table_name(protocol.system.name, protocol.case.vault)
+        found.append(_table(name, remembering(protocol.system.ingestion, pages)))
+    if not found and protocol.suite.asks_a_model:
         raise UsageError(
             f"There are no scripted answers of {protocol.system.name} for {protocol.case.name}.",
-            hint=f"They would be at {path}.",
+            hint=f"They would be at {_scripted(protocol.system.name, protocol.case.script)}.",
         )
-    base = path.read_text(encoding="utf-8")
-    return _with_fault(protocol, [_table(f"{protocol.system.name}/{path.name}", base)])
+    return _with_fault(protocol, found) if found else ()
+
+
+def _by_hand(protocol: Protocol) -> list[TableSource]:
+    """The table that lies there for a case: the system's own, or that of the system it is a
+    preset of."""
+    for folder in dict.fromkeys((protocol.system.name, protocol.system.image)):
+        path = _scripted(folder, protocol.case.script)
+        if path.is_file():
+            return [_table(f"{folder}/{path.name}", path.read_text(encoding="utf-8"))]
+    return []
+
+
+def _scripted(folder: str, script: str) -> Path:
+    return fixtures() / "scripted" / folder / f"{script}.toml"
 
 
 def _with_fault(protocol: Protocol, found: list[TableSource]) -> tuple[TableSource, ...]:
