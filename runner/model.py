@@ -451,6 +451,10 @@ class RunRecord(Noun):
     """Identity of the system's text encoder; none when it has none."""
     system: dict[str, JsonValue] = Field(default_factory=dict)
     """What the system says of itself."""
+    peak_memory_bytes: int | None = None
+    """The most memory its container used at one time; none where that could not be told."""
+    peak_memory_how: str = ""
+    """How that was measured."""
     gateway: GatewayRecord | None = None
     warnings: tuple[str, ...] = ()
     log_tail: str = ""

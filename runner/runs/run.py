@@ -29,7 +29,7 @@ from runner.runs.endings import Ended, ending_of, interrupted, unleased
 from runner.runs.job import Job, Judgement
 from runner.runs.keep import Keep
 from runner.runs.purse import Purse
-from runner.runs.sandbox.protocol import Box, Sandbox
+from runner.runs.sandbox.protocol import Box, PeakMemory, Sandbox
 from runner.runs.snapshots import read_snapshot
 from runner.runs.watch import Watch
 from runner.suites.suite import Material
@@ -81,6 +81,7 @@ class Attempt:
         self._warnings: list[str] = []
         self._describe: dict[str, Any] = {}
         self._offset_s: float | None = None
+        self._peak: PeakMemory | None = None
         self._log = ""
 
     def cancel(self) -> None:
@@ -131,6 +132,8 @@ class Attempt:
             limits=self._limits,
             encoder=self._describe.get("encoder"),
             system=self._describe,
+            peak_memory_bytes=self._peak.bytes if self._peak else None,
+            peak_memory_how=self._peak.how if self._peak else "",
             gateway=self.job.gateway_record,
             warnings=(
                 *self._warnings,
@@ -192,6 +195,7 @@ class Attempt:
                 return self._account.ended or self._why(error)
             finally:
                 self._log = box.system.tail()
+                self._peak = box.peak_memory()
             self._account.settle(box)
         return self._account.ended
 

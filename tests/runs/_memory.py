@@ -38,6 +38,7 @@ from runner.runs.sandbox.protocol import (
     Box,
     EventCallback,
     GatewayBox,
+    PeakMemory,
     Reply,
     Side,
     SystemBox,
@@ -246,6 +247,9 @@ class MemoryBox:
     def limits(self, *, deadline_s: float = 20.0) -> tuple[Limit, ...]:
         return self._owner.limits
 
+    def peak_memory(self) -> PeakMemory | None:
+        return self._owner.peak
+
     def close(self) -> None:
         for channel in (self.system, self.gateway):
             channel.end(ContainerDied("The container was removed: its box was closed."))
@@ -311,6 +315,7 @@ class MemorySandbox:
         habits: what systems do in place of a verb, by verb.
         escapes: what every box says it tried.
         limits: what every box says it is held to.
+        peak: what every box says its system used of memory.
         mute_clock: whether systems keep to themselves what day they see.
         gate: boxes wait for it while they open, as a slow engine makes them.
         opened: ids of the runs whose boxes are open.
@@ -321,6 +326,7 @@ class MemorySandbox:
         self.habits = habits
         self.escapes: tuple[Escape, ...] = ()
         self.limits: tuple[Limit, ...] = ()
+        self.peak: PeakMemory | None = None
         self.mute_clock = False
         self.gate = threading.Event()
         self.gate.set()

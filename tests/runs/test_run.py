@@ -16,6 +16,7 @@ from runner.runs.clock import Clock
 from runner.runs.job import Job
 from runner.runs.keep import Keep
 from runner.runs.run import Attempt
+from runner.runs.sandbox.protocol import PeakMemory
 from runner.runs.watch import Unwatched
 from runner.suites.suite import Material
 from tests.runs._memory import (
@@ -341,3 +342,17 @@ def test_a_run_that_was_stopped_before_it_began_opens_nothing(sandbox: MemorySan
     attempt.cancel()
     assert attempt.run().ending.kind == "interrupted"
     assert sandbox.boxes == {}
+
+
+@pytest.mark.parametrize("habits", [{}, {"deposit": fail("degraded")}, {"consolidate": die}])
+def test_the_most_memory_of_a_run_is_kept_however_it_ended(
+    sandbox: MemorySandbox, run: Run, habits: dict[str, Habit]
+) -> None:
+    sandbox.peak = PeakMemory(4096, "as the test says")
+    record = run(**habits)
+    assert (record.peak_memory_bytes, record.peak_memory_how) == (4096, "as the test says")
+
+
+def test_memory_that_could_not_be_told_is_none(run: Run) -> None:
+    record = run()
+    assert (record.peak_memory_bytes, record.peak_memory_how) == (None, "")
