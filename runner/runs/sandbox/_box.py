@@ -23,11 +23,19 @@ from runner.model import Escape, Limit
 from runner.runs.sandbox import _spec, snapshot
 from runner.runs.sandbox._channel import StreamChannel
 from runner.runs.sandbox._engine import Engine, EngineRefused
-from runner.runs.sandbox._inside import Findings, describe, examine, host_addresses
+from runner.runs.sandbox._gauge import Gauge
+from runner.runs.sandbox._inside import Findings, describe, examine_and_stay, host_addresses
 from runner.runs.sandbox._lease import Lease
 from runner.runs.sandbox._reaper import remove_container, remove_volume
 from runner.runs.sandbox._shield import each, uninterrupted
-from runner.runs.sandbox.protocol import MIB, EventCallback, GatewayBox, Side, SystemBox
+from runner.runs.sandbox.protocol import (
+    MIB,
+    EventCallback,
+    GatewayBox,
+    PeakMemory,
+    Side,
+    SystemBox,
+)
 
 CLOSE_S = 8.0
 KILL_S = 5.0
@@ -61,6 +69,7 @@ class EngineBox:
         self._workers: list[Future[None]] = []
         self._examining = threading.Lock()
         self._findings: Findings | None = None
+        self._gauge: Gauge | None = None
 
     @property
     def system(self) -> StreamChannel:
@@ -203,9 +212,10 @@ class EngineBox:
             if self._findings is None:
                 config = describe(self._system_box, host_addresses(self._engine))
                 try:
-                    self._findings = examine(
+                    self._findings, self._gauge = examine_and_stay(
                         self._engine, self.names.system, config, deadline_s=deadline_s
                     )
+                    self._gauge.watch()
                 except DeadlineMissed:
                     self._kill(self.names.system)
                     raise
@@ -214,6 +224,10 @@ class EngineBox:
                         raise self._why_ended("system", self.names.system) from error
                     raise
             return self._findings
+
+    def peak_memory(self) -> PeakMemory | None:
+        """See :meth:`runner.runs.sandbox.protocol.Box.peak_memory`."""
+        return None if self._gauge is None else self._gauge.peak()
 
     # ------------------------------------------------------------ endings
 
@@ -228,6 +242,8 @@ class EngineBox:
         wait(self._workers, timeout=CLOSE_S / 2)  # so that nothing is created behind our back
         for channel in self._channels.values():
             channel.close()
+        if self._gauge is not None:
+            self._gauge.close()
         # An engine that is gone cannot be asked; what is left bears the lease and is reaped.
         with contextlib.suppress(EngineLost, EngineRefused, TimeoutError):
             each(self.names.containers, lambda name: remove_container(self._engine, name, end))

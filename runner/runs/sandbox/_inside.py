@@ -17,6 +17,7 @@ from runner.model import Escape, Limit
 from runner.runs.sandbox import _spec
 from runner.runs.sandbox._engine import Engine
 from runner.runs.sandbox._frames import STDOUT, Demux
+from runner.runs.sandbox._gauge import COMMAND, Gauge
 from runner.runs.sandbox.protocol import SystemBox
 
 MODULES = ("report", "network", "files", "privileges", "limits", "main")
@@ -61,8 +62,7 @@ def examine(
         container: its name or id; it needs a ``python3``.
         config: see :func:`runner.runs.sandbox.inside.main.main`.
         deadline_s: for the whole of it. When it passes the probes may still run: the caller has to
-        end
-            the container.
+            end the container.
         user: who runs them; none for the container's own user.
 
     Raises:
@@ -70,6 +70,27 @@ def examine(
         ContainerDied: they ended without a report.
         EngineLost: the engine stopped answering.
     """
+    findings, stream, _ = _examined(engine, container, config, deadline_s, user)
+    stream.close()
+    return findings
+
+
+def examine_and_stay(
+    engine: Engine, container: str, config: Mapping[str, Any], *, deadline_s: float
+) -> tuple[Findings, Gauge]:
+    """The same, by the container's own user; what ran the probes stays, to read its memory."""
+    staying = {**config, "then": COMMAND}
+    findings, stream, demux = _examined(engine, container, staying, deadline_s, None)
+    return findings, Gauge(stream, demux)
+
+
+def _examined(
+    engine: Engine,
+    container: str,
+    config: Mapping[str, Any],
+    deadline_s: float,
+    user: str | None,
+) -> tuple[Findings, socket.socket, Demux]:
     end = time.monotonic() + deadline_s
     body = {
         "AttachStdin": True,
@@ -82,8 +103,16 @@ def examine(
     sock, first = engine.hijack(
         f"/exec/{created['Id']}/start", body={"Detach": False, "Tty": False}, deadline_s=deadline_s
     )
-    with sock:
-        report, log = _converse(sock, first, _job(config), end)
+    demux = Demux(first)
+    try:
+        report, log = _converse(sock, demux, _job(config), end)
+        return _findings(report, log), sock, demux
+    except BaseException:
+        sock.close()
+        raise
+
+
+def _findings(report: bytes, log: str) -> Findings:
     try:
         answer = json.loads(report)
         return Findings(
@@ -152,25 +181,29 @@ def _job(config: Mapping[str, Any]) -> bytes:
     return json.dumps({"package": PACKAGE, "modules": modules, "config": config}).encode() + b"\n"
 
 
-def _converse(sock: socket.socket, first: bytes, job: bytes, end: float) -> tuple[bytes, str]:
-    """Send the job and read to the end: the other side's one line, and its complaints."""
-    report, log = b"", bytearray()
-    demux = Demux(first)
+def _converse(sock: socket.socket, demux: Demux, job: bytes, end: float) -> tuple[bytes, str]:
+    """Send the job and read the other side's one line, or to the end, and its complaints."""
+    log = bytearray()
     try:
         sock.settimeout(max(0.01, end - time.monotonic()))
         sock.sendall(job)
         data = b""
         while True:
-            for stream, piece in demux.feed(data):
+            # To the end: only then it has taken in what it told of.
+            for stream, piece in list(demux.feed(data)):
                 if stream == STDOUT:
-                    report = piece
-                elif len(log) < ANSWER_BYTES:
+                    return piece, _text(log)
+                if len(log) < ANSWER_BYTES:
                     log += piece
             sock.settimeout(max(0.01, end - time.monotonic()))
             data = sock.recv(1024 * 1024)
             if not data:
-                return report, log.decode(errors="replace").strip()
+                return b"", _text(log)
     except TimeoutError:
         raise DeadlineMissed("The probes did not come back in time.") from None
     except OSError as error:
         raise EngineLost(f"The stream to the probes broke: {error}.") from error
+
+
+def _text(log: bytearray) -> str:
+    return log.decode(errors="replace").strip()

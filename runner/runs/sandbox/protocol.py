@@ -72,6 +72,16 @@ class Reply:
     """How long it says it took, in milliseconds."""
 
 
+@dataclass(frozen=True, slots=True)
+class PeakMemory:
+    """The most memory that a container used at one time."""
+
+    bytes: int
+    """With files that the kernel keeps for it, and what lies in its folders in memory."""
+    how: str
+    """How that was measured."""
+
+
 class Channel(Protocol):
     """A process inside the box that answers requests, one JSON line each way."""
 
@@ -150,6 +160,11 @@ class Box(Protocol):
 
     def limits(self, *, deadline_s: float = 20.0) -> tuple[Limit, ...]:
         """Every limit that was asked for, as the kernel states it inside. See :meth:`escapes`."""
+        ...
+
+    def peak_memory(self) -> PeakMemory | None:
+        """The most memory that the system's container has used since it started, the probes
+        before the first step included; none where that cannot be told."""
         ...
 
     def close(self) -> None:

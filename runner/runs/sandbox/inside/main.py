@@ -15,12 +15,13 @@ BOUND_S = 8.0
 
 
 def main(config: Config) -> None:
-    """Probe, print ``{"escapes": [...], "limits": [...]}``, end the process.
+    """Probe, print ``{"escapes": [...], "limits": [...]}``, end the process or become another.
 
     Args:
         config: ``mounts`` (declared ones, by path), ``hosts`` (addresses of the machine),
         ``sockets``
-            (allowed prefixes), ``limits``, ``sizes``, ``user``; ``probes`` to run only these.
+            (allowed prefixes), ``limits``, ``sizes``, ``user``; ``probes`` to run only these;
+            ``then``, the command that this process becomes.
     """
     wanted = config.get("probes")
     found: dict[str, list[Found]] = {}
@@ -53,4 +54,8 @@ def main(config: Config) -> None:
             found[name] = [Found(name, "the probe itself", ESCAPED, f"no end within {BOUND_S:g} s")]
     rows = [row._asdict() for name in list(found) for row in found[name]]
     print(json.dumps({"escapes": rows, "limits": [row._asdict() for row in seen]}), flush=True)
-    os._exit(0)
+    try:
+        if "then" in config:
+            os.execv(config["then"][0], config["then"])  # noqa: S606
+    finally:
+        os._exit(0)
