@@ -14,6 +14,7 @@ from runner.runs.sandbox.protocol import (
     Channel,
     EventCallback,
     GatewayBox,
+    PeakMemory,
     Reply,
     Sandbox,
     SystemBox,
@@ -118,6 +119,11 @@ class TimedBox:
     def limits(self, *, deadline_s: float = 20.0) -> tuple[Limit, ...]:
         """Part of the same look as :meth:`escapes`."""
         return self.inner.limits(deadline_s=deadline_s)
+
+    def peak_memory(self) -> PeakMemory | None:
+        """The most memory there was, timed."""
+        with self.spans.span("read the memory"):
+            return self.inner.peak_memory()
 
     def close(self) -> None:
         """Remove everything."""
