@@ -10,7 +10,7 @@
 | 5 | a run errored: engine, image, provider or a degraded system |
 | 6 | cannot start: no engine, no image, no room, output not writable |
 | 7 | a report is altered or unreadable |
-| 8 | not confirmed: the spend was declined |
+| 8 | not confirmed: spending or removing was declined |
 | 130, 143 | stopped by SIGINT (Ctrl-C) or SIGTERM; everything was removed |
 | 141 | whoever read the output went away |
 """
@@ -51,7 +51,7 @@ class AlteredReport(BenchError):
 
 
 class NotConfirmed(BenchError):
-    """The user was asked before spending and said no, or could not be asked."""
+    """The user was asked before spending or removing and said no, or could not be asked."""
 
     exit_code = 8
 

@@ -19,6 +19,7 @@ from runner.commands import (
     grade,
     honesty,
     honesty_learn,
+    images,
     kill_matrix,
     rescore,
     schema,
@@ -69,6 +70,7 @@ app.command("doctor")(doctor.doctor)
 app.command("clean")(clean.clean)
 app.command("kill-matrix")(kill_matrix.kill_matrix)
 app.command("schema")(schema.schema)
+app.add_typer(images.app, name="images")
 
 
 def _version(wanted: bool) -> None:
@@ -87,8 +89,17 @@ def _root(
 
 
 def names() -> tuple[str, ...]:
-    """Every command, in the order the help lists them."""
-    return tuple(str(command.name) for command in app.registered_commands)
+    """Every command, in the order the help lists them; those of a group after it, as they are
+    typed."""
+    found = [str(command.name) for command in app.registered_commands]
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        found.append(str(group.name))
+        for command in group.typer_instance.registered_commands:
+            callback = command.callback
+            assert callback is not None
+            found.append(f"{group.name} {command.name or callback.__name__}")
+    return tuple(found)
 
 
 def main() -> NoReturn:
@@ -142,11 +153,14 @@ def run(args: list[str]) -> int:
 
 
 def _named(args: list[str]) -> list[str]:
-    """What is meant: ``bench --arm scripted`` is ``bench trip-vs-move --arm scripted``, and ``bench
-    honesty learn`` is ``bench honesty-learn``: ``honesty`` itself takes options and no word."""
+    """What is meant: ``bench --arm scripted`` is ``bench trip-vs-move --arm scripted``, ``bench
+    images`` is ``bench images list``, and ``bench honesty learn`` is ``bench honesty-learn``:
+    ``honesty`` itself takes options and no word."""
     of_the_group = {"--help", "-h", "--version", "--install-completion", "--show-completion"}
     if not args or (args[0].startswith("-") and args[0] not in of_the_group):
         return [DEFAULT, *args]
+    if args == ["images"]:
+        return ["images", "list"]
     if args[:2] == ["honesty", "learn"]:
         return ["honesty-learn", *args[2:]]
     return args

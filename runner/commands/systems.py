@@ -23,5 +23,13 @@ def systems() -> None:
     for system in known:
         console.print(Text(f"\n{system.name}: {system.about}"))
         console.print(Text(f"  calls a model for: {', '.join(system.purposes) or 'nothing'}"))
+        if system.versions:
+            others = ", ".join(system.versions)
+            console.print(Text(f"  other versions (--system-version): {others}"))
+        if system.image != system.name or system.model:
+            baked = f" with {system.model} in it" if system.model else ""
+            console.print(Text(f"  runs from the image: {system.image}{baked}"))
+        if not system.redistributable:
+            console.print(Text(f"  its image is not redistributable: {system.restriction}"))
     if not known:
         raise typer.Exit(code=6)

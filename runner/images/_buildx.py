@@ -20,6 +20,14 @@ _PROXIES = ("http_proxy", "https_proxy", "no_proxy", "ftp_proxy")
 _KEPT_LINES = 25
 _SYSTEM_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
 _STEP = re.compile(r"#\d+ (\[[^\]]+\] .+)")
+_EXCERPT = re.compile(r"\s*\d+ \| ")
+_HUB = re.compile(r"huggingface|\bhf\.co\b|model hub", re.IGNORECASE)
+_UNREACHABLE = re.compile(
+    r"\bresolv(e|ing)\b|name.?resolution|Temporary failure|connect|timed out|timeout"
+    r"|Could not get lock|Name or service not known|unreachable|(cannot|could not) be reached"
+    r"|ProxyError|Max retries exceeded|LocalEntryNotFound|403 Forbidden",
+    re.IGNORECASE,
+)
 _NOISE = re.compile(r"#\d+ (?:\d+\.\d+ )?")
 
 
@@ -86,7 +94,8 @@ def build(
     command.append(str(context))
     code, lines = _follow(command, cli_environment(address), progress, deadline_s)
     if code != 0:
-        raise CannotStart(_failure(tags[0], code, deadline_s, lines), hint=_advice(lines))
+        hint = _advice(lines, args.get("MODEL"))
+        raise CannotStart(_failure(tags[0], code, deadline_s, lines), hint=hint)
 
 
 def _follow(
@@ -167,16 +176,23 @@ def _failure(tag: str, code: int | None, deadline_s: float, lines: Sequence[str]
     return f"Building {tag} {end}. Its last lines:\n{tail}\n"
 
 
-def _advice(lines: Sequence[str]) -> str:
-    text = "\n".join(lines)
+def _advice(lines: Sequence[str], model: str | None) -> str:
+    # A command that failed is shown with its place in the Dockerfile, which names much that it
+    # never came to.
+    text = "\n".join(line for line in lines if not _EXCERPT.match(line))
     if "unknown command" in text or "is not a docker command" in text:
         return (
             "The docker command has no buildx plugin: install docker-buildx, or run scripts/bench."
+        )
+    if model is not None and _HUB.search(text) and _UNREACHABLE.search(text):
+        return (
+            f"The hub that the model {model} comes from could not be reached. Run this where it can"
+            " be, set https_proxy, or take another model: `bench images list` names them."
         )
     if re.search(r"certificate|SSL|x509", text):
         return "If a private certificate authority is in the way, name its bundle in BENCH_CA."
     if "no space left" in text.lower():
         return "The disk is full: `bench clean` and `docker system prune` make room."
-    if re.search(r"resolve|Temporary failure|connect|Could not get lock|timed out", text):
+    if _UNREACHABLE.search(text):
         return "A package registry could not be reached; try again, or set http_proxy/https_proxy."
     return "`bench doctor` checks what builds need."

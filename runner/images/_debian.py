@@ -25,7 +25,7 @@ PACKAGES = "debian-packages:"
 PROBE_S = 3.0
 _CHOICES = ("auto", "registry", "packages")
 _DEADLINE_S = 900.0
-_NAME = "debian"
+NAME = "debian"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def held() -> Debian | None:
     """A Debian that was made here from packages before, in the way it would be made now."""
     client = engine_api.connect()
     try:
-        wanted = [f"{labels.NAME}={_NAME}", f"{labels.SOURCE}={_way()}"]
+        wanted = [f"{labels.NAME}={NAME}", f"{labels.SOURCE}={way()}"]
         found = client.api.images(filters={"label": wanted})
     finally:
         client.close()
@@ -97,7 +97,7 @@ def held() -> Debian | None:
     return Debian(newest["RepoTags"][0], newest["Labels"][labels.BASE])
 
 
-def _way() -> str:
+def way() -> str:
     """A digest of how Debian is made; of what is made the packages decide, and their day."""
     folder = paths.images() / _source.BASE
     parts = [(folder / name).read_bytes() for name in ("make-debian", "debian.env")]
@@ -123,7 +123,7 @@ def _from_packages(address: Address, progress: Progress) -> Debian:
         with archive.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         origin = f"{PACKAGES}{suite}@sha256:{digest}"
-        reference = f"memory-bench/{_NAME}:{digest[:12]}"
+        reference = f"memory-bench/{NAME}:{digest[:12]}"
         progress(f"handing them to the engine as {reference}")
         _import(address, archive, reference, origin)
     return Debian(reference, origin)
@@ -154,7 +154,7 @@ def _make(archive: Path) -> None:
 
 def _import(address: Address, archive: Path, reference: str, origin: str) -> None:
     command = ["docker", "import"]
-    marks = {labels.NAME: _NAME, labels.BASE: origin, labels.SOURCE: _way()}
+    marks = {labels.NAME: NAME, labels.BASE: origin, labels.SOURCE: way()}
     for key, value in marks.items():
         command += ["--change", f"LABEL {key}={value}"]
     command += [str(archive), reference]

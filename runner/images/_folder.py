@@ -6,10 +6,11 @@ Read from ``Dockerfile``, ``locks`` and the ``[image]`` table of ``system.toml``
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from runner import paths
+from runner import __version__, paths
 from runner.errors import UsageError
 from runner.model import ImageTable
 
@@ -34,6 +35,17 @@ def versions(name: str) -> tuple[str, ...]:
     default = _DEFAULT.search(_dockerfile(name))
     first = default[1] if default else locks[0]
     return (first, *(other for other in locks if other != first))
+
+
+def version(name: str) -> str:
+    """The version of what is in an image, where nothing else is asked for; empty if none is told.
+
+    Raises:
+        UsageError: what its folder says is wrong.
+    """
+    if name == BENCH:
+        return __version__
+    return (versions(name) or (str(_system(name).get("version", "")),))[0]
 
 
 def models(name: str) -> tuple[str, ...]:
@@ -104,15 +116,27 @@ def names() -> tuple[str, ...]:
 
 
 def _dockerfile(name: str) -> str:
-    return (paths.images() / name / "Dockerfile").read_text(encoding="utf-8")
+    """Empty where there is no such image, which is told of by who builds it."""
+    file = paths.images() / name / "Dockerfile"
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def _table(name: str) -> ImageTable:
-    file: Path = paths.images() / name / "system.toml"
-    if not file.is_file():
-        return ImageTable()
     try:
-        raw = tomllib.loads(file.read_text(encoding="utf-8"))
-        return ImageTable.model_validate(raw.get("image", {}))
-    except (OSError, ValueError, ValidationError) as error:
-        raise UsageError(f"{file} describes no image: {error}") from error
+        return ImageTable.model_validate(_system(name).get("image", {}))
+    except ValidationError as error:
+        raise UsageError(f"{_file(name)} describes no image: {error}") from error
+
+
+def _system(name: str) -> dict[str, Any]:
+    file = _file(name)
+    if not file.is_file():
+        return {}
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+
+
+def _file(name: str) -> Path:
+    return paths.images() / name / "system.toml"

@@ -57,7 +57,7 @@ def ensure(
         UsageError: there is no such image, or not of that version or with that model.
     """
     # What cannot be built is said before anything it stands on is.
-    _source.recipe(name, version=version, model=model)
+    check(name, version=version, model=model)
     if client is not None:
         return _ensure(client, name, version, model, progress, deadline_s)
     client = engine_api.connect()
@@ -65,6 +65,15 @@ def ensure(
         return _ensure(client, name, version, model, progress, deadline_s)
     finally:
         client.close()
+
+
+def check(name: str, *, version: str | None = None, model: str | None = None) -> None:
+    """Whether an image can be asked for, from its files alone.
+
+    Raises:
+        UsageError: there is no such image, or not of that version or with that model.
+    """
+    _source.recipe(name, version=version, model=model)
 
 
 def _ensure(
@@ -216,7 +225,7 @@ def _labels(wanted: Recipe, origin: str) -> dict[str, str]:
     if wanted.model is not None:
         marks[labels.MODEL] = wanted.model
     if why := _folder.restriction(wanted.name):
-        marks[labels.REDISTRIBUTION] = labels.NOT_TO_BE_HANDED_ON + why
+        marks[labels.REDISTRIBUTION] = labels.restricted(why)
     return marks
 
 

@@ -53,7 +53,7 @@ def from_inspection(
     platform = "/".join(
         part for part in (found["Os"], found["Architecture"], found.get("Variant")) if part
     )
-    redistribution = marks.get(labels.REDISTRIBUTION) or ""
+    restriction = labels.restriction(marks)
     return ImageIdentity(
         name=reference,
         config_digest=found["Id"],
@@ -62,8 +62,8 @@ def from_inspection(
         base=marks.get(labels.BASE) or UNKNOWN,
         source=marks.get(labels.SOURCE) or UNKNOWN,
         packages=_packages(client, found["Id"]),
-        redistributable=not redistribution,
-        restriction=redistribution.removeprefix(labels.NOT_TO_BE_HANDED_ON),
+        redistributable=not restriction,
+        restriction=restriction,
     )
 
 

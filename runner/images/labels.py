@@ -1,5 +1,7 @@
 """The labels every image of the project carries."""
 
+from collections.abc import Mapping
+
 NAME = "memory-bench.name"
 """Which image it is: ``base``, ``bench``, ``engine`` ..."""
 
@@ -21,5 +23,14 @@ MODEL = "memory-bench.model"
 REDISTRIBUTION = "memory-bench.redistribution"
 """``no: WHY`` on what may not be handed on; absent on everything else."""
 
-NOT_TO_BE_HANDED_ON = "no: "
-"""How that label begins."""
+_NO = "no: "
+
+
+def restricted(why: str) -> str:
+    """The value of that label."""
+    return _NO + why
+
+
+def restriction(marks: Mapping[str, str]) -> str:
+    """Why an image with these labels may not be handed on; empty where it may."""
+    return (marks.get(REDISTRIBUTION) or "").removeprefix(_NO)

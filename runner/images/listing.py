@@ -1,5 +1,6 @@
 """What images of the project an engine holds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -8,6 +9,7 @@ import docker
 from runner.images import labels
 
 _OURS = "memory-bench/"
+_NAMELESS = "<none>:<none>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,8 @@ class Built:
         name: which image of the project it is.
         bytes: its size, layers it shares with others counted too.
         created: when the engine finished it.
+        labels: all of them, as they were set when it was built.
+        strange: names somebody else gave it.
     """
 
     id: str
@@ -27,18 +31,24 @@ class Built:
     name: str
     bytes: int
     created: datetime
+    labels: Mapping[str, str]
+    strange: tuple[str, ...] = ()
 
 
 def built(client: docker.DockerClient) -> tuple[Built, ...]:
     """Every image the project built on this engine, newest first."""
-    found = [
-        Built(
-            id=one["Id"],
-            tags=tuple(tag for tag in one["RepoTags"] or () if tag.startswith(_OURS)),
-            name=one["Labels"][labels.NAME],
-            bytes=one["Size"],
-            created=datetime.fromtimestamp(one["Created"], UTC),
+    found = []
+    for one in client.api.images(filters={"label": labels.NAME}):
+        tags = [tag for tag in one["RepoTags"] or () if tag != _NAMELESS]
+        found.append(
+            Built(
+                id=one["Id"],
+                tags=tuple(tag for tag in tags if tag.startswith(_OURS)),
+                name=one["Labels"][labels.NAME],
+                bytes=one["Size"],
+                created=datetime.fromtimestamp(one["Created"], UTC),
+                labels=one["Labels"],
+                strange=tuple(tag for tag in tags if not tag.startswith(_OURS)),
+            )
         )
-        for one in client.api.images(filters={"label": labels.NAME})
-    ]
     return tuple(sorted(found, key=lambda one: (one.created, one.id), reverse=True))

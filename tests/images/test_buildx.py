@@ -18,14 +18,14 @@ def command(folder: Path, body: str) -> None:
     file.chmod(0o755)
 
 
-def build(context: Path, *, deadline_s: float = 20.0) -> list[str]:
+def build(context: Path, *, deadline_s: float = 20.0, **args: str) -> list[str]:
     said: list[str] = []
     _buildx.build(
         NOWHERE,
         context,
         tags=["memory-bench/x:1"],
         labels={"b": "2", "a": "1"},
-        args={"BASE": "y"},
+        args={"BASE": "y", **args},
         progress=said.append,
         deadline_s=deadline_s,
     )
@@ -115,6 +115,41 @@ def test_a_failure_shows_its_last_lines_and_what_to_do(
     assert "  100\n" in caught.value.message
     assert "  50\n" not in caught.value.message
     assert advice in caught.value.hint
+
+
+HUB = [
+    "requests.exceptions.ProxyError: HTTPSConnectionPool(host='huggingface.co', port=443)",
+    "httpx.ConnectError: [Errno -2] Name or service not known: https://huggingface.co/api",
+    "the model hub hf.co cannot be reached",
+]
+
+
+@pytest.mark.parametrize("line", HUB)
+def test_a_hub_that_cannot_be_reached_is_told_from_a_registry(tmp_path: Path, line: str) -> None:
+    quoted = line.replace("'", "'\\''")
+    command(tmp_path, f"echo '#7 1.25 {quoted}' >&2\nexit 1")
+    with pytest.raises(CannotStart) as caught:
+        build(tmp_path, MODEL="bge-small")
+    assert line in caught.value.message
+    assert caught.value.hint.startswith("The hub that the model bge-small comes from could not be")
+    with pytest.raises(CannotStart) as caught:
+        build(tmp_path)
+    assert "hub" not in caught.value.hint
+
+
+def test_a_hub_that_is_only_named_is_not_blamed(tmp_path: Path) -> None:
+    excerpt = "echo '  12 | >>> RUN fetch https://huggingface.co/x' >&2"
+    command(tmp_path, f"echo 'Temporary failure resolving pypi' >&2\n{excerpt}\nexit 1")
+    with pytest.raises(CannotStart) as caught:
+        build(tmp_path, MODEL="bge-small")
+    assert "package registry" in caught.value.hint
+
+
+def test_packages_that_do_not_fit_are_no_matter_of_the_network(tmp_path: Path) -> None:
+    command(tmp_path, "echo 'ERROR: ResolutionImpossible: see the documentation' >&2\nexit 1")
+    with pytest.raises(CannotStart) as caught:
+        build(tmp_path)
+    assert "doctor" in caught.value.hint
 
 
 def test_a_build_that_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -1,33 +1,9 @@
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from runner.errors import UsageError
 from runner.images import _folder, _source
-
-Make = Callable[..., Path]
-
-
-@pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Makes folders of images in a checkout of its own."""
-    monkeypatch.setenv("BENCH_ROOT", str(tmp_path))
-
-    def folder(name: str, *lines: str, system: str = "", locks: tuple[str, ...] = ()) -> Path:
-        made = tmp_path / "images" / name
-        made.mkdir(parents=True)
-        (made / "Dockerfile").write_text("\n".join(("ARG BENCH_BASE", *lines, "FROM x", "")))
-        if system:
-            (made / "system.toml").write_text(system)
-        for lock in locks:
-            (made / "locks").mkdir(exist_ok=True)
-            (made / "locks" / lock).write_text("")
-        return made
-
-    base = folder("base")
-    (base / "debian.env").write_text("SOURCE_DATE_EPOCH=1\n")
-    return folder
+from runner.systems import catalog
+from tests.images.conftest import Make
 
 
 def test_images_come_after_what_they_stand_on(make: Make) -> None:
@@ -152,3 +128,14 @@ def test_an_image_below_changes_the_digest(make: Make) -> None:
         for others in (None, {"below": "sha256:1"}, {"below": "sha256:2"}, {"other": "sha256:1"})
     }
     assert len(seen) == 4
+
+
+def test_what_the_bench_says_of_a_system_is_what_is_said_of_its_image() -> None:
+    for system in catalog.load_all():
+        assert _folder.restriction(system.image) == system.restriction
+        assert _folder.models(system.image) == system.image_table.models
+        assert set(_folder.versions(system.image)) in (
+            set(),
+            {system.version, *system.versions},
+        )
+        assert _folder.version(system.image) == system.version
