@@ -1,8 +1,19 @@
 """An answer that is known whole before it is written: a scripted one, or one that is cut."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from runner.model import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool of the client's that the model wants used."""
+
+    name: str
+    input: Mapping[str, Any]
+    """What it is to be used on, as the tool's own schema has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,11 +24,13 @@ class Answer:
     usage: Usage
     model: str
     stop_reason: str
+    tools: tuple[ToolUse, ...] = ()
+    """What it wants used, after what it says."""
 
 
 def cut(answer: Answer, max_tokens: int) -> Answer:
     """An answer as a model would have given it that may write ``max_tokens``: of the text, the
-    same share is left as of its tokens."""
+    same share is left as of its tokens, and of what stands behind it nothing."""
     tokens = answer.usage.output
     if tokens <= max_tokens:
         return answer
@@ -26,4 +39,5 @@ def cut(answer: Answer, max_tokens: int) -> Answer:
         text=answer.text[: len(answer.text) * max_tokens // tokens],
         usage=answer.usage.model_copy(update={"output": max_tokens}),
         stop_reason="max_tokens",
+        tools=(),
     )

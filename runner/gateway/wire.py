@@ -8,6 +8,8 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
+from runner.gateway.answer import ToolUse
+
 UNATTRIBUTED = "unattributed"
 
 
@@ -27,8 +29,9 @@ class Wire(Protocol):
         """What is asked, structured: what scripted tables match on."""
         ...
 
-    def reply(self, purpose: str, answer: Any) -> str:
-        """A scripted answer as the text the model would have written."""
+    def reply(self, purpose: str, answer: Any) -> str | ToolUse:
+        """A scripted answer as the text the model would have written, or as the tool that it
+        wants used."""
         ...
 
     def canonical(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 
 from runner.gateway import chat, sse
-from runner.gateway.answer import Answer
+from runner.gateway.answer import Answer, ToolUse
 from runner.gateway.tables import Tables
 from runner.gateway.wire import UNATTRIBUTED, Wire
 from runner.model import Usage
@@ -168,9 +168,11 @@ class Upstream:
                 entry = entry or self.tables.find(str(name), fields)
             if entry is None:
                 raise web.HTTPBadRequest(text=f"no answer: {self.tables.nearest(purpose, fields)}")
-            text = entry.text if entry.text is not None else self.wire.reply(purpose, entry.answer)
+            said = entry.text if entry.text is not None else self.wire.reply(purpose, entry.answer)
             usage = entry.usage or Usage(input=100, output=20)
-            return Answer(text, usage, model, entry.stop_reason)
+            if isinstance(said, ToolUse):
+                return Answer("", usage, model, "tool_use", (said,))
+            return Answer(said, usage, model, entry.stop_reason)
         usage = how.tokens or Usage(input=100, output=min(20, limit))
         stop = "max_tokens" if usage.output >= limit else how.stop_reason
         return Answer(how.text or "as you wish", usage, model, stop)

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from runner.gateway import chat, sse
-from runner.gateway.answer import Answer, cut
+from runner.gateway.answer import Answer, ToolUse, cut
 from runner.gateway.arms import Asked, Batcher, Pending, Reply, pieces
 from runner.gateway.refusal import Refusal, error_body
 from runner.gateway.tables import Entry, Tables
@@ -38,11 +38,13 @@ class ScriptedArm:
         if entry is None:
             near = self._tables.nearest(purpose, fields) or "the tables are empty"
             raise _missing(f"no scripted answer for this {purpose} call; {near}")
-        text = entry.text
-        if text is None and entry.failure is None:
-            text = self._wire.reply(purpose, entry.answer)
+        said: str | ToolUse | None = entry.text
+        if said is None and entry.failure is None:
+            said = self._wire.reply(purpose, entry.answer)
+        if isinstance(said, ToolUse) and asked.request.path == chat.PATH:
+            raise _missing(f"{entry.source} wants a tool used, which no chat is told here")
         self._answered += 1
-        return _Scripted(entry, text or "", asked, self._answered)
+        return _Scripted(entry, said or "", asked, self._answered)
 
     async def count_tokens(self, asked: Asked) -> Reply:
         """Guessed, as for an entry that does not say its usage."""
@@ -64,15 +66,19 @@ def _missing(message: str) -> Refusal:
 
 
 class _Scripted:
-    def __init__(self, entry: Entry, text: str, asked: Asked, number: int) -> None:
+    def __init__(self, entry: Entry, said: str | ToolUse, asked: Asked, number: int) -> None:
         self._entry = entry
         self._asked = asked
         self._number = number
+        tools = (said,) if isinstance(said, ToolUse) else ()
+        text = said if isinstance(said, str) else ""
+        written = len(text) + sum(len(orjson.dumps(tool.input)) for tool in tools)
         self._whole = Answer(
             text=text,
-            usage=entry.usage or Usage(input=_guess(asked.request.size), output=_guess(len(text))),
+            usage=entry.usage or Usage(input=_guess(asked.request.size), output=_guess(written)),
             model=asked.request.model,
-            stop_reason=entry.stop_reason,
+            stop_reason="tool_use" if tools else entry.stop_reason,
+            tools=tools,
         )
 
     @property
