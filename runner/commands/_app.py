@@ -40,7 +40,7 @@ EXIT_CODES = """
 Exit codes: 0 passed · 1 failed · 2 wrong command line or input · 3 incomplete (ceiling,
 deadline, interruption) · 4 invalid (wrong model, an escape, an answer missing) · 5 errored
 (engine, image, provider, degraded system) · 6 cannot start · 7 altered or unreadable report ·
-8 spend not confirmed · 130 Ctrl-C · 143 terminated.
+8 not confirmed · 130 Ctrl-C · 143 terminated.
 """
 
 
