@@ -71,6 +71,8 @@ def compare(held: Sequence[Built]) -> tuple[Listed, ...]:
     Raises:
         UsageError: what a folder says of its image is wrong.
     """
+    # Labels are inherited: what bears none but strange names was built by others on one of ours.
+    held = [one for one in held if one.tags or not one.strange]
     by_tag = {tag: one for one in held for tag in one.tags}
     known = _folder.names()
     ids: dict[str, str] = {}

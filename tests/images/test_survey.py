@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -139,6 +140,15 @@ def test_images_that_no_folder_is_left_of(make: Make) -> None:
         ("current", "sha256:2"),
         ("old", "sha256:3"),
         ("old", "sha256:4"),
+    ]
+
+
+def test_what_somebody_built_on_one_of_ours_is_theirs(make: Make) -> None:
+    theirs = replace(built("sha256:1", "base"), strange=("theirs:latest",))
+    both = replace(built("sha256:2", "base", "memory-bench/base:2"), strange=("theirs:1",))
+    assert states(compare([base(), theirs, both]), "base") == [
+        ("", "", "current", BASE_ID),
+        ("", "", "old", "sha256:2"),
     ]
 
 
