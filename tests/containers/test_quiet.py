@@ -68,7 +68,7 @@ CAUGHT = {
     "tls": ("name", "updates.example.org (A)"),
     "address": ("address", "192.0.2.1:443"),
     "datagram": ("address", "198.51.100.7:8125"),
-    "six": ("address", "2001:db8::7:443"),
+    "six": ("address", "[2001:db8::7]:443"),
     "static": ("name", "static.example.net (A)"),
     "bare": ("address", "203.0.113.9:80"),
     "family": ("family", "AF_VSOCK"),

@@ -35,7 +35,9 @@ class Address:
     port: int = 0
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port}" if self.family in ("AF_INET", "AF_INET6") else self.family
+        if self.family == "AF_INET6":
+            return f"[{self.host}]:{self.port}"
+        return f"{self.host}:{self.port}" if self.family == "AF_INET" else self.family
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +220,11 @@ def _address(call: Call, family: str, value: Struct) -> Address:
     try:
         match family:
             case "AF_INET":
-                host = _text(_applied(value.get("sin_addr"), "inet_addr")[0])
+                host = _host(_applied(value.get("sin_addr"), "inet_addr")[0])
                 return Address(family, host, _port(value.get("sin_port")))
             case "AF_INET6":
                 numbered = [one for key, one in value.fields if not key]
-                host = _text(_applied(numbered[0], "inet_pton")[1])
+                host = _host(_applied(numbered[0], "inet_pton")[1])
                 return Address(family, host, _port(value.get("sin6_port")))
             case "AF_UNIX":
                 path = value.get("sun_path")
@@ -262,9 +264,10 @@ def _port(value: Value | None) -> int:
     return int(port.text)
 
 
-def _text(value: Value) -> str:
+def _host(value: Value) -> str:
     if not isinstance(value, Text):
         raise TypeError("no text")
+    ipaddress.ip_address(value.text)
     return value.text
 
 

@@ -63,10 +63,8 @@ class Trace:
 
 
 _LINE = re.compile(r"(\d+) +(.*)")
-_ENDED = re.compile(
-    r"\+\+\+ (exited with \d+|killed by \w+(?: \(core dumped\))?"
-    r"|superseded by execve in pid \d+) \+\+\+"
-)
+_ENDED = re.compile(r"\+\+\+ (exited with \d+|killed by \w+(?: \(core dumped\))?) \+\+\+")
+_REPLACED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _STOPPED = re.compile(r"--- (?:SIG\w+ \{.*\}|stopped by SIG\w+) ---")
 _BEGUN = re.compile(r"(\w+)\((.*) <unfinished \.\.\.>")
 _MOVED = re.compile(r"(execve(?:at)?\(.*) <pid changed to (\d+) \.\.\.>")
@@ -101,10 +99,14 @@ def read(lines: Iterable[str]) -> Trace:
             ended[process] = match[1]
         elif _STOPPED.fullmatch(rest):
             continue
+        # A thread that runs a program takes the place of its process, in the middle of its call.
+        elif match := _REPLACED.fullmatch(rest):
+            if (thread := int(match[1])) in begun:
+                calls += _unreturned(begun, process)
+                begun[process] = begun.pop(thread)
         elif match := _MOVED.fullmatch(rest):
-            taken = int(match[2])
-            calls += _unreturned(begun, taken)
-            begun[taken] = (number, match[1])
+            calls += _unreturned(begun, int(match[2]))
+            begun[int(match[2])] = (number, match[1])
         elif match := _RESUMED.fullmatch(rest):
             at, start = begun.pop(process, (number, ""))
             if not start.startswith(f"{match[1]}("):
