@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from runner.commands._execute import How, execute
 from runner.commands._fixtures import published_files, upstream_case
@@ -50,6 +51,7 @@ from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
 from runner.suites.trip_vs_move import Case, load_case
+from runner.systems.catalog import System
 from runner.systems.catalog import load as load_system
 
 
@@ -139,7 +141,7 @@ def trip_vs_move(
             runs=runs,
             clock=Clock.parse(clock, published=one.published_day),
             pins=pairs(pin or (), "--pin"),
-            options={"same_slot_admits": same_slot_admits},
+            options=_options(measured, same_slot_admits),
             checks_version=_version(one, checks_version),
             max_usd=each,
             ceiling=ceiling.value,
@@ -168,6 +170,13 @@ def trip_vs_move(
             quiet=quiet,
         ),
     )
+
+
+def _options(system: System, same_slot_admits: bool) -> dict[str, JsonValue]:
+    """The rule in force, for a system that has it. One that has not can be told nothing but to
+    keep it, and says that it takes no such option."""
+    has_it = "same_slot_admits" in system.options
+    return {"same_slot_admits": same_slot_admits} if has_it or not same_slot_admits else {}
 
 
 def _version(case: Case, wanted: int | None) -> int:
