@@ -1,0 +1,1 @@
+"""mem0, the memory library, with its store on disk."""
