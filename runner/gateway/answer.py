@@ -1,19 +1,9 @@
 """An answer that is known whole before it is written: a scripted one, or one that is cut."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from runner.gateway.wire import ToolUse
 from runner.model import Usage
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUse:
-    """A tool of the client's that the model wants used."""
-
-    name: str
-    input: Mapping[str, Any]
-    """What it is to be used on, as the tool's own schema has it."""
 
 
 @dataclass(frozen=True, slots=True)

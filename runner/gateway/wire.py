@@ -6,11 +6,19 @@ and knows no system by name.
 
 import importlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from runner.gateway.answer import ToolUse
-
 UNATTRIBUTED = "unattributed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool of the client's that the model wants used."""
+
+    name: str
+    input: Mapping[str, Any]
+    """What it is to be used on, as the tool's own schema has it."""
 
 
 @runtime_checkable

@@ -6,10 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
-from runner.gateway.answer import Answer, ToolUse, cut
+from runner.gateway.answer import Answer, cut
 from runner.gateway.arms.scripted import ScriptedArm
 from runner.gateway.sse import message
 from runner.gateway.tables import Tables
+from runner.gateway.wire import ToolUse
 from runner.model import Usage
 from tests.gateway._setup import MODEL, body, live, raw, served, table
 from tests.gateway._wire import PlainWire

@@ -17,9 +17,9 @@ from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_parser import RawRequestMessage
 
 from runner.gateway import chat, sse
-from runner.gateway.answer import Answer, ToolUse
+from runner.gateway.answer import Answer
 from runner.gateway.tables import Tables
-from runner.gateway.wire import UNATTRIBUTED, Wire
+from runner.gateway.wire import UNATTRIBUTED, ToolUse, Wire
 from runner.model import Usage
 
 MESSAGES = "/v1/messages"

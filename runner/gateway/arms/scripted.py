@@ -6,11 +6,11 @@ from typing import Any
 import orjson
 
 from runner.gateway import chat, sse
-from runner.gateway.answer import Answer, ToolUse, cut
+from runner.gateway.answer import Answer, cut
 from runner.gateway.arms import Asked, Batcher, Pending, Reply, pieces
 from runner.gateway.refusal import Refusal, error_body
 from runner.gateway.tables import Entry, Tables
-from runner.gateway.wire import Wire
+from runner.gateway.wire import ToolUse, Wire
 from runner.model import Ending, Outcome, Usage
 
 CHARACTERS_A_TOKEN = 4
