@@ -27,13 +27,14 @@ from memory_engine.errors import BadRequest, EngineError, StoreUnusable, Unsuppo
 from memory_engine.judge import Judge
 from memory_engine.model import Model
 from memory_engine.probe import probe, stated
+from memory_engine.recall import asked, recall
 from memory_engine.snapshot import snapshot
 from memory_engine.store import Note, Store, digest
 
 MAX_LINE = 16 * 2**20
 """Longest request, in bytes."""
 
-VERBS = ("describe", "deposit", "consolidate", "probe", "snapshot", "stop")
+VERBS = ("describe", "deposit", "consolidate", "recall", "probe", "snapshot", "stop")
 CAPABILITIES = ("claims", "probes")
 OTHER_VERBS = ("index", "ask", "learn")
 """Verbs of the protocol that this engine has no use for."""
@@ -63,6 +64,7 @@ class Driver:
             "describe": self._describe,
             "deposit": self._deposit,
             "consolidate": self._consolidate,
+            "recall": self._recall,
             "probe": self._probe,
             "snapshot": self._snapshot,
             "stop": self._stop,
@@ -142,6 +144,10 @@ class Driver:
         before = judge.calls
         result = consolidate(store, judge, self._configured().options, now)
         return {**result, "calls": _since(before, judge.calls)}
+
+    def _recall(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        _, store = self._opened()
+        return recall(store, *asked(request))
 
     def _probe(self, request: Mapping[str, Any]) -> dict[str, Any]:
         older, newer = (stated(request, side) for side in ("older", "newer"))
