@@ -299,11 +299,13 @@ class Step:
     """One thing a suite asks of a system, on one day of the system's world."""
 
     name: str
-    verb: Literal["deposit", "consolidate", "index", "ask", "probe", "learn"]
+    verb: Literal["deposit", "consolidate", "recall", "index", "ask", "probe", "learn"]
     payload: Mapping[str, Any] = field(default_factory=dict)
     day: date | None = None
     snapshot: bool = False
-    """Whether the store is read after it (the last step always is)."""
+    """Whether the store is read after it."""
+    aside: bool = False
+    """Whether no verdict rests on it: a run goes on where the system answers it with an error."""
 
 
 class StepRecord(Noun):

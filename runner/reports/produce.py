@@ -243,7 +243,7 @@ def _clock(protocol: Protocol) -> Clock:
         step
         for kind, count in protocol.runs.items()
         if count
-        for step in protocol.suite.steps(protocol.case, kind, 1)
+        for step in protocol.steps(kind, 1)
     ]
     days = {step.name: protocol.clock.day(step.day) for step in steps}
     return Clock(

@@ -9,6 +9,7 @@ from runner.runs.page_tables import LABEL, is_of_pages
 from runner.runs.plan import tables
 from runner.runs.protocol import Protocol
 from runner.suites.honesty_learning import Lesson
+from runner.suites.trip_vs_move import Case
 
 
 def against_published(protocol: Protocol) -> Comparable:
@@ -57,6 +58,17 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
         found.append(
             f"The notes of pages are scripted: {LABEL}, statement by statement. No model chose what"
             " to keep, so this shows what the memory's store and search do with a plain note."
+        )
+    if isinstance(protocol.case, Case) and "statements" in protocol.system.capabilities:
+        found.append(
+            f"{protocol.system.name} gives its statements no status, so each one that it still"
+            " holds is read as current: unless it takes the old ones out itself, a move can only"
+            " fail on the store, and the read-out is what tells."
+        )
+    if protocol.unasked:
+        found.append(
+            f"{protocol.system.name} does not answer {' or '.join(protocol.unasked)}: what would"
+            " have been read out beside the checks was not asked."
         )
     if protocol.arm == "scripted" and isinstance(protocol.case, Lesson):
         found.append(

@@ -18,6 +18,7 @@ from runner.reports.honesty import costs, matrix, row_of
 from runner.reports.honesty import parts as by_part
 from runner.reports.learning import night
 from runner.reports.others import others
+from runner.reports.readout import readout
 from runner.reports.remarks import answered_by
 from runner.reports.schema import Report
 from runner.runs.protocol import label
@@ -55,6 +56,8 @@ def render(report: Report) -> RenderableType:
     if isinstance(report.verdict, LessonVerdict) and report.verdict.runs:
         parts += [*night([report.verdict]), Text()]
     parts += [_tallies(report), *_published(report)]
+    if beside := readout(report):
+        parts += [Text(), *beside]
     remarks = _remarks(report)
     if remarks:
         parts += [Text(), *remarks]

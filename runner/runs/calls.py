@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
-from runner.model import Call, Ending, Outcome, PurposeUsage, Usage
+from runner.model import Call, Ending, Outcome, PurposeUsage, Step, Usage
 
 CUT = frozenset({"max_tokens", "model_context_window_exceeded", "length"})
 """Stop reasons of a reply that does not end where its writer meant to."""
@@ -118,8 +118,13 @@ def _told(call: Call) -> str:
     return f"{call.purpose} in {call.step} ({what}{tries}{ask})"
 
 
-def warnings(calls: Sequence[Call]) -> Iterator[str]:
-    """What a reader of a verdict has to know of its calls, a sentence each."""
+def warnings(calls: Sequence[Call], steps: Sequence[Step] = ()) -> Iterator[str]:
+    """What a reader of a verdict has to know of its calls, a sentence each.
+
+    Args:
+        calls: all of a run.
+        steps: what the run was to do.
+    """
     stopped = Counter((call.purpose, _stopped(call)) for call in calls if _stopped(call))
     for (purpose, reason), count in sorted(stopped.items()):
         yield f"{count} {purpose} {_replies(count)} stopped with {reason}."
@@ -142,6 +147,10 @@ def warnings(calls: Sequence[Call]) -> Iterator[str]:
     unnamed = sum(call.purpose == "unattributed" for call in calls if call.outcome == "answered")
     if unnamed:
         yield f"{unnamed} {_calls(unnamed)} fit no purpose of the system."
+    looking = {step.name for step in steps if step.aside}
+    beside = sum(call.step in looking for call in calls)
+    if beside:
+        yield f"{beside} model {_calls(beside)} came in steps that only look, and cost money."
 
 
 def _replies(count: int) -> str:

@@ -11,7 +11,7 @@ from runner.errors import (
     HostileSnapshot,
     SandboxError,
 )
-from runner.model import Ending, Outcome
+from runner.model import Ending, Outcome, Step
 from runner.runs.purse import Purse
 
 _DRIVER = {
@@ -47,6 +47,13 @@ def unleased(purse: Purse, ceiling: Decimal | None) -> Ending:
             f" is less than its ceiling of US${ceiling}."
         ),
     )
+
+
+def passes(step: Step, error: Exception) -> bool:
+    """Whether a run goes on after an error: no verdict rests on the step, and the system itself
+    answered with it. A call that the gateway would not let through never passes."""
+    said_so = isinstance(error, DriverError) and error.kind != "gateway_refused"
+    return step.aside and said_so
 
 
 def ending_of(error: BaseException) -> Ending:

@@ -176,7 +176,7 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
 
         return Job(
             spec=spec,
-            steps=suite.steps(protocol.case, spec.kind, spec.index),
+            steps=protocol.steps(spec.kind, spec.index),
             clock=protocol.clock,
             system=system,
             gateway=GatewayBox(

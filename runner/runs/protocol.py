@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from runner.errors import UsageError
 from runner.faults import Fault
 from runner.gateway.config import ANTHROPIC
+from runner.model import Step
 from runner.prices import PriceList
 from runner.runs.clock import Clock
 from runner.runs.first_call import first_call_usd
@@ -68,6 +69,17 @@ class Protocol:
     def purposes(self) -> dict[str, str]:
         """The model of every purpose the system names."""
         return {name: self.pins.get(name, self.model) for name in self.system.purposes}
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """Verbs the suite would use and the system does not answer; no verdict needs them."""
+        wanted = self.suite.verbs_where_answered
+        return tuple(verb for verb in wanted if verb not in self.system.verbs)
+
+    def steps(self, kind: str, index: int) -> tuple[Step, ...]:
+        """What a run asks of the system: all that the suite asks and the system answers."""
+        planned = self.suite.steps(self.case, kind, index)
+        return tuple(step for step in planned if step.verb not in self.unasked)
 
     @property
     def mixed(self) -> bool:

@@ -85,6 +85,8 @@ class Suite(ABC, Generic[S, V]):
     title: str
     verbs: tuple[str, ...]
     """What a system's driver has to answer beside ``describe`` and ``stop``."""
+    verbs_where_answered: tuple[str, ...] = ()
+    """What is asked of a system only where its driver answers it; a verdict needs none of it."""
     published_system: str | None = "particles"
     """What the published runs measured; none where they measured several."""
     asks_a_model = True

@@ -25,6 +25,7 @@ from typing import Any
 import orjson
 from memory_engine import consolidate as consolidation
 from memory_engine import deposit as taking_in
+from memory_engine import recall as recalling
 from memory_engine import store as engine_store
 from memory_engine.judge import Judge
 from memory_engine.settings import Options
@@ -282,6 +283,9 @@ class MemoryBox:
     def _consolidate(self, _: Mapping[str, Any]) -> dict[str, Any]:
         consolidation.consolidate(self._engine(), self._judge(), self._options, self.now)
         return {}
+
+    def _recall(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        return recalling.recall(self._engine(), *recalling.asked(said))
 
     def _snapshot(self, _: Mapping[str, Any]) -> dict[str, Any]:
         self._snapshots += 1

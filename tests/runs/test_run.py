@@ -55,13 +55,14 @@ def run(sandbox: MemorySandbox) -> Run:
 def test_a_move_is_judged_by_what_the_store_held(run: Run) -> None:
     record = run()
     assert record.ending.outcome is Outcome.PASSED
-    assert [step.name for step in record.steps] == [
+    told = [step for step in record.steps if step.verb != "recall"]
+    assert [step.name for step in told] == [
         "deposit reader-01.md",
         "deposit reader-02-moved.md",
         "consolidate",
     ]
     assert [seen.step for seen in record.snapshots] == ["deposit reader-01.md", "consolidate"]
-    assert [step.snapshot for step in record.steps] == [
+    assert [step.snapshot for step in told] == [
         record.snapshots[0].sha256,
         None,
         record.snapshots[1].sha256,
@@ -88,7 +89,8 @@ def test_those_who_look_on_are_told_of_everything(sandbox: MemorySandbox) -> Non
 def test_each_step_sees_the_day_of_its_note(run: Run) -> None:
     record = run()
     first, move = date(2026, 9, 1), date(2026, 10, 1)
-    assert [step.day for step in record.steps] == [first, move, move]
+    told = [step for step in record.steps if step.verb != "recall"]
+    assert [step.day for step in told] == [first, move, move]
     assert [step.saw.date() if step.saw else None for step in record.steps] == [
         step.day for step in record.steps
     ]
@@ -107,13 +109,13 @@ def test_a_second_step_on_the_same_day_goes_on_where_the_clock_was(
     record = run(one(clock=Clock("2026-10-14")), snapshot=slow)
     assert record.ending.outcome is Outcome.PASSED
     offsets = [offset or 0.0 for offset in sandbox.boxes["reader-move-1"].door.offsets]
-    assert len(offsets) == 3
-    assert offsets == pytest.approx([offsets[0]] * 3, abs=1e-3)
+    assert len(offsets) == len(record.steps) > 3
+    assert offsets == pytest.approx([offsets[0]] * len(offsets), abs=1e-3)
 
 
 def test_the_wall_clock_is_not_touched(sandbox: MemorySandbox, run: Run) -> None:
     record = run(one(clock=Clock("now")))
-    assert sandbox.boxes["reader-move-1"].door.offsets == [None, None, None]
+    assert sandbox.boxes["reader-move-1"].door.offsets == [None] * len(record.steps)
     assert {step.day for step in record.steps} == {None}
     for step in record.steps:
         assert step.saw is not None
@@ -236,7 +238,7 @@ def test_money_is_looked_at_after_the_last_step_too(run: Run) -> None:
     again = one(case="mid-trip", max_usd=first.cost_usd)
     record = run(replace(again, spec=again.spec.model_copy(update={"id": "again"})))
     assert record.ending.kind == "ceiling"
-    assert "the last step" in record.ending.detail
+    assert "after consolidate" in record.ending.detail
 
 
 def test_the_gateway_s_word_goes_before_its_symptom(run: Run) -> None:

@@ -50,6 +50,23 @@ class WordsPart(_Part):
     """Words of the evening's request, which is observed and never scored."""
 
 
+class AboutPart(_Part):
+    """What a good answer would speak of; for whoever reads an answer, and for nothing else."""
+
+    before: Text
+    after: Text
+    """Once the move is told."""
+
+
+class Question(_Part):
+    """One question that is asked of a system after every step, to read out what comes first."""
+
+    id: Label
+    q: Text
+    """With ``{placeholder}``s, as every text here."""
+    about: AboutPart
+
+
 class DayPart(_Part):
     """A day that a note speaks of."""
 
@@ -95,6 +112,8 @@ class CaseFile(_Part):
     """Sentences of the notes, with ``{placeholder}``s of names and days."""
     dates: dict[Label, DayPart]
     notes: Annotated[tuple[NotePart, ...], Field(min_length=2)]
+    questions: tuple[Question, ...] = ()
+    """The same ones for every variant."""
     upstream: dict[Label, Text] = Field(default_factory=dict)
     """Names and sentences as the published notes have them, where those differ."""
     variants: tuple[VariantPart, ...] = ()

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from runner.suites.trip_vs_move._file import CaseFile, DayPart
+from runner.placeholders import PlaceholderError, fill
+from runner.suites.trip_vs_move._file import CaseFile, DayPart, Question
 from runner.suites.trip_vs_move.text import says, says_any
 from runner.suites.trip_vs_move.weekdays import WEEKDAYS, weekday
 
@@ -34,6 +35,7 @@ def file(case: CaseFile) -> None:
     notes = [note.name for note in case.notes]
     _unique("notes", notes)
     _unique("variants", [variant.name for variant in case.variants])
+    _unique("questions", [question.id for question in case.questions])
     roles = case.roles
     for field in ("home_note", "trip_note", "move_note"):
         _known(f"roles.{field}", [getattr(roles, field)], notes)
@@ -77,6 +79,8 @@ def filled(case: "Case", labels: Mapping[str, str], dates: Mapping[str, DayPart]
     _days(case, dates, at)
     for note in case.notes:
         _note(case, note.name, dates, f"{at}notes.{note.name}")
+    for question in case.questions:
+        _question(case, question, f"{at}questions.{question.id}")
     for role, place in (("home_note", case.home), ("trip_note", case.away)):
         note = case.note(getattr(case, role))
         if not says(note.text, place):
@@ -135,6 +139,16 @@ def _note(case: "Case", name: str, dates: Mapping[str, DayPart], at: str) -> Non
     for said in WEEKDAYS:
         if says(note.text, said) and said not in {weekday(day) for day in spoken_of}:
             raise Flaw(at, f"no day it speaks of is a {said}")
+
+
+def _question(case: "Case", question: Question, at: str) -> None:
+    for part in (question.q, question.about.before, question.about.after):
+        try:
+            fill(part, case.names)
+        except PlaceholderError as error:
+            raise Flaw(at, str(error)) from error
+    if says_any(case.asked(question), (case.home, case.away)):
+        raise Flaw(f"{at}.q", "it names a place, and a search would find it by that alone")
 
 
 def _unique(field: str, names: Iterable[str]) -> None:

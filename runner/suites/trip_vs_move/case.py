@@ -14,9 +14,17 @@ from runner.model import Fixtures
 from runner.paths import fixtures
 from runner.placeholders import fill
 from runner.suites.trip_vs_move import _validate
-from runner.suites.trip_vs_move._file import CaseFile, DayPart, VariantPart, WordsPart
+from runner.suites.trip_vs_move._file import (
+    CaseFile,
+    DayPart,
+    Question,
+    VariantPart,
+    WordsPart,
+)
 from runner.suites.trip_vs_move._validate import Flaw
 from runner.suites.trip_vs_move.weekdays import weekday
+
+__all__ = ["Case", "Note", "Question", "case_names", "load_case"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,8 @@ class Case:
     """Names and sentences as the published notes have them, where those differ."""
     fixtures: Fixtures = "own"
     """Whose words the notes are: this project's, or the published bytes."""
+    questions: tuple[Question, ...] = ()
+    """What is read out after every step, in the order it is asked; see ``asked``."""
 
     def with_notes(self, texts: Mapping[str, str], fixtures: Fixtures) -> "Case":
         """The same case with other words in its notes.
@@ -112,6 +122,10 @@ class Case:
             if note.name == name:
                 return note
         raise KeyError(name)
+
+    def asked(self, question: Question) -> str:
+        """A question in the words of this case."""
+        return fill(question.q, self.names)
 
     def comparable_on(self, day: date) -> bool:
         """Whether a run on the wall clock of that day is the same test as the published one."""
@@ -196,6 +210,7 @@ def _assemble(file: CaseFile, name: str, variant: str | None, sha256: str) -> Ca
             label: _fill(text, names, f"upstream.{label}", None)
             for label, text in file.upstream.items()
         },
+        questions=file.questions,
     )
     _validate.filled(case, labels, dates, at=f"variants.{variant}." if variant else "")
     return case

@@ -1,15 +1,21 @@
 """What a run of trip versus move asks of a system, step by step."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
+from typing import Final
 
 from runner.errors import UsageError
 from runner.model import Step
-from runner.suites.trip_vs_move.case import Case, Note
+from runner.suites.trip_vs_move.case import Case, Note, Question
 
 MOVE = "move"
 TRIP_ALONE = "trip-alone"
 KINDS = (MOVE, TRIP_ALONE)
 CONSOLIDATE = "consolidate"
+RECALL: Final = "recall"
+TOP_K = 3
+"""Statements a system may give to a question. What comes first is what is looked at."""
 
 
 def notes_of(case: Case, kind: str) -> tuple[Note, ...]:
@@ -22,7 +28,8 @@ def notes_of(case: Case, kind: str) -> tuple[Note, ...]:
 
 
 def steps(case: Case, kind: str) -> tuple[Step, ...]:
-    """The notes one at a time, each on its own day, then consolidation on the last one's.
+    """The notes one at a time, each on its own day, then consolidation on the last one's; after
+    each of these, on the same day, the questions of the case.
 
     A move run is read just before the move as well, so that a check can tell a home that was
     given up from one that was never known.
@@ -40,7 +47,26 @@ def steps(case: Case, kind: str) -> tuple[Step, ...]:
     if kind == MOVE:
         deposits[-2] = replace(deposits[-2], snapshot=True)
     last = Step(name=CONSOLIDATE, verb="consolidate", day=notes[-1].day, snapshot=True)
-    return (*deposits, last)
+    return tuple(
+        one for step in (*deposits, last) for one in (step, *_questions(case, step.name, step.day))
+    )
+
+
+def _questions(case: Case, after: str, day: date | None) -> Iterator[Step]:
+    """What is asked after a step; a system is told no more of a question than its words."""
+    for question in case.questions:
+        yield Step(
+            name=recall_name(question, after),
+            verb=RECALL,
+            payload={"question": case.asked(question), "top_k": TOP_K},
+            day=day,
+            aside=True,
+        )
+
+
+def recall_name(question: Question, after: str) -> str:
+    """The name of the step that asks a question after another step."""
+    return f"{RECALL} {question.id} after {after}"
 
 
 def step_name(note: str) -> str:

@@ -9,7 +9,8 @@ from runner.suites.suite import Material, Suite
 from runner.suites.trip_vs_move.case import Case, load_case
 from runner.suites.trip_vs_move.checks import check_all, ending
 from runner.suites.trip_vs_move.observations import observe
-from runner.suites.trip_vs_move.protocol import KINDS, steps
+from runner.suites.trip_vs_move.protocol import KINDS, RECALL, steps
+from runner.suites.trip_vs_move.read_out import read_out
 from runner.suites.trip_vs_move.score import Verdict, comparable, score
 
 
@@ -19,13 +20,15 @@ class TripVsMove(Suite[Case, Verdict]):
     name = "trip-vs-move"
     title = "Trip versus move"
     verbs = ("deposit", "consolidate", "snapshot")
+    verbs_where_answered = (RECALL,)
 
     def kinds(self, subject: Case) -> tuple[str, ...]:
         """With the move, and without."""
         return KINDS
 
     def steps(self, subject: Case, kind: str, index: int) -> tuple[Step, ...]:
-        """The notes, each on its day, and consolidation; every run of a kind is the same."""
+        """The notes, each on its day, consolidation, and questions after each; every run of a kind
+        is the same."""
         return steps(subject, kind)
 
     def check(self, subject: Case, kind: str, material: Material) -> tuple[CheckResult, ...]:
@@ -33,8 +36,11 @@ class TripVsMove(Suite[Case, Verdict]):
         return check_all(subject, kind, material.stores)
 
     def observe(self, subject: Case, kind: str, material: Material) -> tuple[Observation, ...]:
-        """End dates, dinner requests and the like."""
-        return observe(subject, kind, material.stores)
+        """End dates, dinner requests and the like, and what came first of what was asked."""
+        return (
+            *observe(subject, kind, material.stores),
+            *read_out(subject, material.steps),
+        )
 
     def ending(self, results: Sequence[CheckResult], version: int) -> Ending:
         """How a run that came to its end turned out."""

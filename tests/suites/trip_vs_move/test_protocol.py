@@ -3,12 +3,27 @@ from datetime import date
 import pytest
 
 from runner.errors import UsageError
-from runner.suites.trip_vs_move import MOVE, TRIP_ALONE, load_case, steps
+from runner.model import Step
+from runner.suites.trip_vs_move import (
+    KINDS,
+    MOVE,
+    RECALL,
+    TRIP_ALONE,
+    Case,
+    case_names,
+    load_case,
+    steps,
+)
+
+
+def told(case: Case, kind: str) -> list[Step]:
+    """What a system is told and has to act on."""
+    return [step for step in steps(case, kind) if not step.aside]
 
 
 def test_a_move_run_deposits_every_note_on_its_day_and_consolidates_on_the_last() -> None:
     case = load_case("mid-trip")
-    planned = steps(case, MOVE)
+    planned = told(case, MOVE)
     assert [step.name for step in planned] == [
         "deposit session-04.md",
         "deposit session-11.md",
@@ -31,7 +46,7 @@ def test_a_move_run_deposits_every_note_on_its_day_and_consolidates_on_the_last(
 
 
 def test_the_reader_is_read_before_the_move_as_well() -> None:
-    planned = steps(load_case("reader"), MOVE)
+    planned = told(load_case("reader"), MOVE)
     assert [(step.name, step.snapshot) for step in planned] == [
         ("deposit reader-01.md", True),
         ("deposit reader-02-moved.md", False),
@@ -45,7 +60,7 @@ def test_the_reader_is_read_before_the_move_as_well() -> None:
 )
 def test_a_trip_alone_run_never_hears_of_the_move(name: str, deposits: int, last: date) -> None:
     case = load_case(name)
-    planned = steps(case, TRIP_ALONE)
+    planned = told(case, TRIP_ALONE)
     assert len(planned) == deposits + 1
     assert all(case.move_note not in step.name for step in planned)
     assert [step.snapshot for step in planned] == [False] * deposits + [True]
@@ -55,7 +70,30 @@ def test_a_trip_alone_run_never_hears_of_the_move(name: str, deposits: int, last
 def test_payloads_tell_a_system_nothing_of_what_is_measured() -> None:
     case = load_case("mid-trip", "leeds-york")
     for step in steps(case, MOVE):
-        assert set(step.payload) <= {"name", "text", "day"}
+        assert set(step.payload) <= (
+            {"question", "top_k"} if step.aside else {"name", "text", "day"}
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", case_names())
+def test_every_question_is_asked_after_every_step_on_its_day(name: str, kind: str) -> None:
+    case = load_case(name)
+    assert len(case.questions) >= 4
+    planned = steps(case, kind)
+    for place, step in enumerate(planned):
+        if step.aside:
+            continue
+        asked = planned[place + 1 : place + 1 + len(case.questions)]
+        assert [one.name for one in asked] == [
+            f"recall {question.id} after {step.name}" for question in case.questions
+        ]
+        assert [one.payload for one in asked] == [
+            {"question": case.asked(question), "top_k": 3} for question in case.questions
+        ]
+        for one in asked:
+            assert (one.verb, one.day, one.snapshot, one.aside) == (RECALL, step.day, False, True)
+    assert len(planned) == len(told(case, kind)) * (1 + len(case.questions))
 
 
 def test_there_is_no_third_kind() -> None:
