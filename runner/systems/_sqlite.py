@@ -46,12 +46,16 @@ class Snapshot:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         self.user_version = int(version)
 
-    def tables(self, triggers: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    def tables(
+        self, triggers: Collection[str] = (), virtual: Collection[str] = ()
+    ) -> dict[str, tuple[str, ...]]:
         """Ordinary tables and their columns; SQLite's own are left out.
 
         Args:
             triggers: names of those that a store of this kind has. Nothing is ever written here,
                 so that none can fire; any other is a sign that the file is not what it says.
+            virtual: names of virtual tables that a store of this kind has. They are left out and
+                must never be asked, so that what is behind one never runs.
 
         Raises:
             HostileSnapshot: the file brings views, other triggers, virtual tables or computed
@@ -69,6 +73,8 @@ class Snapshot:
                 raise HostileSnapshot(f"The store brings a {kind} along: {name[:80]!r}.")
             if kind == "table" and not name.startswith("sqlite_"):
                 words = str(sql).upper().split(maxsplit=2)
+                if words[:2] == ["CREATE", "VIRTUAL"] and name in virtual:
+                    continue
                 if words[:2] != ["CREATE", "TABLE"]:
                     raise HostileSnapshot(f"The store brings a virtual table along: {name[:80]!r}.")
                 names.append(name)

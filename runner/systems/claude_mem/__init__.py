@@ -1,0 +1,1 @@
+"""claude-mem, a memory of Claude Code's sessions."""
