@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from runner.errors import UnreadableStore
-from runner.model import Claim, OtherEvent, Store
+from runner.model import ACTIVE, Claim, OtherEvent, Store
 from runner.statements import statements
 from runner.systems._rows import Unmappable, short, text, text_or_none
 from runner.systems._sqlite import Row, Snapshot, opened
@@ -97,25 +97,26 @@ class _Reading:
                 self._unmapped.append(f"observation in row {number}: {short(error)}")
 
     def _of(self, row: Row) -> list[Claim]:
-        at, sources = _time(row), tuple(self._sources(row))
+        name, at = _id(row), _time(row)
+        sources = tuple(self._sources(name, row))
         said = [*(one for fact in _list(row, "facts") for one in statements(fact))]
         said += statements(text_or_none(row, "narrative") or "")
         if not said:
-            self._unmapped.append(f"observation {row['id']} says nothing but its title")
+            self._unmapped.append(f"observation {name} says nothing but its title")
             said = [text(row, "title")]
         return [
-            Claim(id=f"{row['id']}.{n}", text=one, sources=sources, asserted_at=at)
+            Claim(id=f"{name}.{n}", text=one, status=ACTIVE, sources=sources, asserted_at=at)
             for n, one in enumerate(dict.fromkeys(said), start=1)
         ]
 
-    def _sources(self, row: Row) -> Iterator[str]:
+    def _sources(self, observation: int, row: Row) -> Iterator[str]:
         files = dict.fromkeys(_list(row, "files_read"))
         if not files:
-            self._unmapped.append(f"observation {row['id']} does not say what it was made from")
+            self._unmapped.append(f"observation {observation} does not say what it was made from")
         for file in files:
             name = file.removeprefix(FOLDER)
             if name.startswith("/"):
-                self._unmapped.append(f"observation {row['id']} was made from {name:.200}")
+                self._unmapped.append(f"observation {observation} was made from {name:.200}")
             yield name
 
     def _summaries(self) -> Iterator[OtherEvent]:
@@ -126,6 +127,12 @@ class _Reading:
                 self._unmapped.append(f"summary in row {number}: {short(error)}")
                 continue
             yield OtherEvent(type="session_summary", payload=dict(payload))
+
+
+def _id(row: Row) -> int:
+    if not isinstance(row["id"], int):
+        raise Unmappable("id is no number")
+    return row["id"]
 
 
 def _list(row: Row, name: str) -> list[str]:
