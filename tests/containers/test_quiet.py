@@ -2,7 +2,7 @@
 strace while every name leads to a sinkhole. ``docs/quiet.md`` says what is proved, and what not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -37,23 +37,39 @@ def watching(system: catalog.System) -> Iterator[str]:
 
 
 def look(
-    sandbox: EngineSandbox, system: catalog.System, command: tuple[str, ...] = ()
+    sandbox: EngineSandbox,
+    system: catalog.System,
+    command: tuple[str, ...] = (),
+    env: Mapping[str, str] | None = None,
 ) -> tuple[list[str], Seen]:
     """Take a system, or another command in its image, through what it can do; what was seen."""
     made = journey.job(system, Images("", images.ensure("bench").config_digest))
 
     def change(given: SystemBox) -> SystemBox:
-        return replace(given, command=command or given.command)
+        told = {**given.env, **(env or {})}
+        return replace(given, command=command or given.command, env=told)
 
     with watching(system) as tag, box.watched(sandbox, made, tag, change=change) as opened:
         return journey.take(opened, made), opened.seen()
 
 
-@pytest.mark.parametrize("name", catalog.names())
-def test_a_system_is_quiet(sandbox: EngineSandbox, name: str) -> None:
-    system = catalog.load(name)
+def all_systems() -> list[catalog.System]:
+    """Every system, and one of each image in every other version that there is."""
+    found = catalog.load_all()
+    one_each = {system.image: system for system in reversed(found)}.values()
+    others = (catalog.load(one.name, version) for one in one_each for version in one.versions)
+    return [*found, *others]
+
+
+def called(system: catalog.System) -> str:
+    """A system's name, and its version where there are several."""
+    return f"{system.name} {system.version}" if system.versions else system.name
+
+
+@pytest.mark.parametrize("system", all_systems(), ids=called)
+def test_a_system_is_quiet(sandbox: EngineSandbox, system: catalog.System) -> None:
     verbs, seen = look(sandbox, system)
-    print(f"{name}: {', '.join(verbs)}: {seen}")
+    print(f"{called(system)}: {', '.join(verbs)}: {seen}")
     assert seen.findings == ()
     assert seen.names == ()
     assert set(seen.families) - {"AF_NETLINK"} <= LOOPBACK_AND_UNIX
@@ -106,6 +122,27 @@ def test_a_tool_that_asks_for_names_is_caught_by_address_too(phoned: Seen) -> No
     assert any("POST /capture" in one and "telemetry.example.com" in one for one in said)
     assert any("a greeting of TLS to updates.example.org" in one for one in said)
     assert any("Host: static.example.net" in one for one in said)
+
+
+TELLING: Mapping[str, tuple[Mapping[str, str], tuple[str, ...]]] = {
+    "mem0": (
+        {"MEM0_TELEMETRY": "True", "DO_NOT_TRACK": ""},
+        ("us.i.posthog.com", "raw.githubusercontent.com"),
+    ),
+}
+"""Systems, each with what lets it tell others of its use, and whom it then tells."""
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_a_system_that_may_tell_others_is_caught(sandbox: EngineSandbox, name: str) -> None:
+    env, told = TELLING[name]
+    _, seen = look(sandbox, catalog.load(name), env=env)
+    print(f"{name}: {seen}")
+    for host in told:
+        one(seen, "name", f"{host} (A)")
+    one(seen, "address", f"{SINKHOLE}:443")
+    said = [finding.which for finding in seen.findings if finding.what == "knock"]
+    assert {host for host in told if any(f" to {host}'" in one for one in said)} == set(told)
 
 
 def test_the_same_tool_is_quiet_when_it_is_told_to_be(sandbox: EngineSandbox) -> None:

@@ -1,6 +1,7 @@
 """The containers of a run, the system's on an image that watches itself."""
 
 import json
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,9 +32,8 @@ BUILD_S = 600.0
 
 
 def build(image: ImageIdentity, base: ImageIdentity) -> str:
-    """The image of a system with strace in it, found by the engine as this tag."""
-    name = image.name.rpartition("/")[2].replace(":", "-")
-    tag = f"memory-bench/quiet:{name}"
+    """The image of a system with strace in it, by a name of its own; :func:`remove` it."""
+    tag = f"memory-bench/quiet:{uuid.uuid4().hex[:12]}"
     client, address = engine_api.find()
     client.close()
     _buildx.build(
