@@ -130,6 +130,8 @@ def run(
         stack.callback(made.close)
         last_seen: datetime | None = None
         for step in steps(case, kind):
+            if step.verb not in (box or DriverBox).verbs:
+                continue
             door.ask("step", name=step.name)
             now = datetime.now(UTC)
             day = Clock(clock)
@@ -146,6 +148,9 @@ def run(
 
 class Box:
     """One fresh home with one store, and the environment its processes see."""
+
+    verbs: tuple[str, ...] = ("deposit", "consolidate")
+    """Of the steps of a run, which it does."""
 
     def __init__(
         self,
@@ -199,6 +204,8 @@ class Box:
 
 class DriverBox(Box):
     """The image's driver, in a process of its own."""
+
+    verbs = ("deposit", "consolidate", "recall")
 
     def start(self) -> None:
         exchange = self.home / "exchange"

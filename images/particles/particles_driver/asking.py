@@ -101,12 +101,8 @@ def asked(place: Place, port: int, request: Mapping[str, Any]) -> dict[str, Any]
         ProviderFailed: the answer's model call failed.
         UnparseableReply: the model said nothing.
     """
-    question, top_k = request.get("question"), request.get("top_k", 10)
-    if not isinstance(question, str) or not 0 < len(question) <= MOST_CHARACTERS:
-        raise BadRequest(f"ask needs a question of 1 to {MOST_CHARACTERS} characters")
-    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= MOST_CLAIMS:
-        raise BadRequest(f"ask needs a top_k from 1 to {MOST_CLAIMS}")
-    said = _post(port, {"question": question, "top_k": top_k})
+    wanted, top_k = question(request, "ask")
+    said = _post(port, {"question": wanted, "top_k": top_k})
     if said.get("ranking_degraded"):
         raise Degraded(str(said["ranking_degraded"]))
     if wrong := said.get("answer_generation_error"):
@@ -114,11 +110,11 @@ def asked(place: Place, port: int, request: Mapping[str, Any]) -> dict[str, Any]
         budget = "budget" in str(said.get("answer_generation_error_cause")).lower()
         raise (UnparseableReply if budget else ProviderFailed)(f"answer: {wrong}")
     claims, relevance = said["particles"], said.get("relevance") or {}
-    names = _names(place)
-    pages = list(dict.fromkeys(name for claim in claims for name in _pages(claim, names)))
+    known = names(place)
+    found = list(dict.fromkeys(name for claim in claims for name in pages(claim, known)))
     return {
         # The engine ranks and does not tell by what: a page's score is its rank's reciprocal.
-        "pages": [{"name": name, "score": 1 / rank} for rank, name in enumerate(pages, start=1)],
+        "pages": [{"name": name, "score": 1 / rank} for rank, name in enumerate(found, start=1)],
         "refused": bool(said["answer_refused"] or relevance.get("below_floor")),
         "receipt": {
             "relevance": relevance or None,
@@ -126,6 +122,20 @@ def asked(place: Place, port: int, request: Mapping[str, Any]) -> dict[str, Any]
             "answer": said.get("answer"),
         },
     }
+
+
+def question(request: Mapping[str, Any], verb: str) -> tuple[str, int]:
+    """The question of a request, and how many claims it may bring up.
+
+    Raises:
+        BadRequest: it holds no question, or no such number.
+    """
+    wanted, top_k = request.get("question"), request.get("top_k", 10)
+    if not isinstance(wanted, str) or not 0 < len(wanted) <= MOST_CHARACTERS:
+        raise BadRequest(f"{verb} needs a question of 1 to {MOST_CHARACTERS} characters")
+    if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= MOST_CLAIMS:
+        raise BadRequest(f"{verb} needs a top_k from 1 to {MOST_CLAIMS}")
+    return wanted, top_k
 
 
 def _post(port: int, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,13 +167,14 @@ def _wait(port: int) -> None:
     raise DriverError(f"the engine's server does not listen after {START_S:g} s")
 
 
-def _names(place: Place) -> dict[str, str]:
+def names(place: Place) -> dict[str, str]:
     """The names of pages by the entry the engine keeps them as."""
     with closing(sqlite3.connect(place.store)) as store:
         rows = store.execute("SELECT entry_id, uri_r FROM corpus_entries").fetchall()
     return {entry: Path(unquote(urlsplit(address).path)).name for entry, address in rows}
 
 
-def _pages(claim: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+def pages(claim: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    """The names of the pages a claim comes from."""
     entries = [given.get("corpus_entry_id") for given in claim.get("provenance") or ()]
     return [names[entry] for entry in entries if entry in names]

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from particles_driver import asking, probes
+from particles_driver import asking, probes, recalling
 from particles_driver.errors import BadRequest, DriverError, ProviderFailed
 from particles_driver.settings import Place
 
@@ -142,6 +142,12 @@ def snapshot(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": str(target)}
 
 
+def recall(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
+    """What the engine finds for a question, without an answer to it."""
+    create(place)
+    return recalling.recalled(place, request)
+
+
 def ask(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
     """Ask the engine's server, which listens where the driver says."""
     return asking.asked(place, request[SERVER_PORT], request)
@@ -155,6 +161,7 @@ def probe(place: Place, request: Mapping[str, Any]) -> dict[str, Any]:
 VERBS = {
     "deposit": deposit,
     "consolidate": consolidate,
+    "recall": recall,
     "index": index,
     "ask": ask,
     "probe": probe,
