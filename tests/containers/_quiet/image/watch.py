@@ -39,6 +39,11 @@ def main() -> int:
         return 70
     strace = subprocess.Popen([*STRACE, *sys.argv[1:]])
     command = first(strace)
+    if running(command) and filters(str(command)) <= filters("self"):
+        # Without it a process that strace cannot follow would go on unseen, not fail.
+        print("watch: strace's own filter of system calls is not in force", file=sys.stderr)
+        strace.kill()
+        return 70
     while strace.poll() is None and running(command):
         time.sleep(LOOK_S)
     end = time.monotonic() + LAST_S
@@ -69,6 +74,15 @@ def running(process: int) -> bool:
             return stat.read().rpartition(")")[2].split()[0] not in ("Z", "X")
     except OSError:
         return False
+
+
+def filters(process: str) -> int:
+    """How many filters of system calls a process has; 0 where the kernel does not say."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/status") as status:  # noqa: PTH123
+        for line in status:
+            if line.startswith("Seccomp_filters:"):
+                return int(line.split()[1])
+    return 0
 
 
 def kill_all_but(kept: set[int]) -> None:
