@@ -18,6 +18,7 @@ from runner.published.honesty import (
     OTHERS,
     PublishedAnswers,
     PublishedHonesty,
+    PublishedMemory,
     PublishedQuestions,
     load_honesty,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "PublishedEstimate",
     "PublishedHonesty",
     "PublishedKind",
+    "PublishedMemory",
     "PublishedQuestions",
     "PublishedResult",
     "PublishedSet",

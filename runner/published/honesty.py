@@ -85,6 +85,20 @@ class PublishedQuestions(Noun):
     """Questions of each kind."""
 
 
+class PublishedMemory(Noun):
+    """How one system was run for it."""
+
+    name: str
+    ours: tuple[str, ...]
+    """Systems of this bench that are the same thing, in another version or otherwise set up."""
+    embedder: str = ""
+    """What it embedded with; empty where nothing is told, or it has none."""
+    observer: str = ""
+    """The model that took its notes; empty where it takes none."""
+    run: str
+    """How it was given pages and questions."""
+
+
 class PublishedHonesty(Noun):
     """Everything that was published of the honesty suite, table by table."""
 
@@ -92,6 +106,11 @@ class PublishedHonesty(Noun):
     read: datetime.date
     sets: tuple[PublishedQuestions, ...]
     results: tuple[PublishedAnswers, ...]
+    systems: tuple[PublishedMemory, ...] = ()
+
+    def like(self, ours: str) -> PublishedMemory | None:
+        """The system that one of this bench's is to be laid beside; none where there is none."""
+        return next((one for one in self.systems if ours in one.ours), None)
 
     def of(self, name: str) -> tuple[PublishedAnswers, ...]:
         """The results on a set, in the order of the page; none where nothing was published."""
@@ -115,7 +134,13 @@ def load_honesty(*, folder: Path | None = None) -> PublishedHonesty:
         raise UsageError(
             f"The published results {path} cannot be used: {said(problem)}"
         ) from problem
-    return PublishedHonesty(source=file.source, read=file.read, sets=file.set, results=file.result)
+    return PublishedHonesty(
+        source=file.source,
+        read=file.read,
+        sets=file.set,
+        results=file.result,
+        systems=file.system,
+    )
 
 
 class _File(BaseModel):
@@ -126,6 +151,7 @@ class _File(BaseModel):
     source: str
     read: datetime.date
     set: tuple[PublishedQuestions, ...]
+    system: tuple[PublishedMemory, ...] = ()
     result: tuple[PublishedAnswers, ...] = Field(min_length=1)
 
 

@@ -8,6 +8,7 @@ from runner.model import Call, Outcome, RunRecord
 from runner.prices import ModelPrice, load_prices, priced_name, same_model
 from runner.reports.schema import Report
 from runner.runs import calls as of_calls
+from runner.suites.memory_honesty import HonestyVerdict
 from runner.suites.registry import AnySubject, AnyVerdict, suite_of
 from runner.suites.suite import Material
 
@@ -54,7 +55,7 @@ def verify(report: Report) -> None:
         _verify_costs(saved, number, aliases)
         if saved.ending.outcome in JUDGED:
             _verify_valid(saved, number, aliases)
-    if report.verdict != again.verdict:
+    if report.verdict != _as_of(again.verdict, report.verdict):
         raise _differs("verdict", "the runs")
     if report.spend.cost_usd != sum((run.cost_usd for run in report.runs), Decimal(0)):
         raise _differs("spend.cost_usd", "the runs' costs")
@@ -87,6 +88,13 @@ def verdict(report: Report, runs: tuple[RunRecord, ...], version: int) -> AnyVer
         planned[item.kind] = planned.get(item.kind, 0) + 1
     scored: AnyVerdict = suite_of(report.case).score(report.case, runs, version, planned)
     return scored
+
+
+def _as_of(computed: AnyVerdict | None, saved: AnyVerdict | None) -> AnyVerdict | None:
+    """What is computed now, as far as it was told when a report was saved."""
+    if isinstance(computed, HonestyVerdict) and isinstance(saved, HonestyVerdict):
+        return computed.as_of(saved)
+    return computed
 
 
 def _verify_case(report: Report) -> None:

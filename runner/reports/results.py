@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from runner.plain import plain
+from runner.reports._results_parts import apart, effort, repeat_runs, told
 from runner.reports.honesty import Row, at_coverage_of
 from runner.reports.others import as_markdown
 from runner.reports.schema import Report
@@ -39,7 +39,9 @@ def page(
     sets = dict.fromkeys(row.exam.set for row in rows)
     for name in sets:
         mine = [row for row in rows if row.exam.set == name]
-        lines += [*_set(mine), "", *_against(mine, vs, vs_matched), *as_markdown(name)]
+        theirs = [one for one in reports if isinstance(one.case, Exam) and one.case.set == name]
+        lines += [*_set(mine), "", *effort(theirs), *repeat_runs(theirs)]
+        lines += [*_against(mine, vs, vs_matched), *as_markdown(name), *apart(theirs)]
     failed = list(_failed(reports))
     if failed:
         lines += ["## Without a verdict", "", *failed, ""]
@@ -56,7 +58,7 @@ def _made(reports: Sequence[Report]) -> Iterator[str]:
     yield ""
     seen = dict.fromkeys(
         f"- {report.system.name} {report.system.version}, `{report.images[0].config_digest[:19]}`"
-        + (f", encoder {_told(report.runs[0].encoder)}" if _encodes(report) else "")
+        + (f", encoder {told(report.runs[0].encoder)}" if _encodes(report) else "")
         for report in reports
         if report.images
     )
@@ -83,7 +85,7 @@ def _plainly(rows: Sequence[Row]) -> Iterator[str]:
             f" pages {found.stale}, others {found.unrelated})"
         )
         yield (
-            f"- **{_told(label)}** {wrong if found.answered else 'answers nothing'}; it refuses"
+            f"- **{told(label)}** {wrong if found.answered else 'answers nothing'}; it refuses"
             f" {found.false_refusals.hits} of {found.false_refusals.of} questions that a page"
             " answers."
         )
@@ -96,7 +98,10 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
     counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
     yield f"## {exam.set} ({exam.vault}{held})"
     yield ""
-    yield f"{exam.size} questions: {counts}; {len(exam.pages)} pages; {exam.top_k} may be cited."
+    cited = f"{exam.top_k} may be cited"
+    if exam.depth is not None:
+        cited += f", of {exam.depth} asked for: leaving out replaced ones empties no answer"
+    yield f"{exam.size} questions: {counts}; {len(exam.pages)} pages; {cited}."
     yield ""
     yield (
         "| system | wrong citations | neighbours refused | corrections | current | false refusals |"
@@ -111,9 +116,12 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
         curve = "–" if row.result.curve is None else f"{row.result.curve.area:.3f}"
         took = "–" if row.timing is None else f"{row.timing.p50_ms:.0f}"
         yield (
-            f"| {_told(row.label)} | {wrong} | {_counts(found)} | {found.stale} | {_costs(found)}"
+            f"| {told(row.label)} | {wrong} | {_counts(found)} | {found.stale} | {_costs(found)}"
             f" | {curve} | {took} |"
         )
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        yield ""
+        yield told(note)
     if len({question.lang for question in exam.questions}) > 1:
         yield ""
         yield "By language: right to answerable questions, and neighbours refused."
@@ -125,7 +133,7 @@ def _set(rows: Sequence[Row]) -> Iterator[str]:
             for tally in row.result.metrics.by_language.values():
                 right, refused = tally.answerable_right, tally.neighbours_refused
                 cells += [f"{right.hits} / {right.of}", f"{refused.hits} / {refused.of}"]
-            yield f"| {_told(row.label)} | {' | '.join(cells)} |"
+            yield f"| {told(row.label)} | {' | '.join(cells)} |"
 
 
 def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) -> Iterator[str]:
@@ -156,7 +164,7 @@ def _against(rows: Sequence[Row], vs: Sequence[str], vs_matched: Sequence[str]) 
         test = found.tests["behaved"]
         alone = f"{test.only_first} v {test.only_second}, {test.p_value:.2g}"
         yield (
-            f"| {_told(f'{row.label} minus {other.label}')} | {cells['wrong_rate']} |"
+            f"| {told(f'{row.label} minus {other.label}')} | {cells['wrong_rate']} |"
             f" {cells['behaved']} | {alone} | {cells['answerable_right']} |"
             f" {cells['neighbours_refused']} |"
         )
@@ -192,17 +200,12 @@ def _failed(reports: Sequence[Report]) -> Iterator[str]:
         public, _ = close(report, "")
         for run in public.runs:
             if run.ending.kind != "graded":
-                ended = _told(f"{run.ending.kind}. {run.ending.detail}")
+                ended = told(f"{run.ending.kind}. {run.ending.detail}")
                 yield f"- {report.system.name}, {run.spec.kind}: {ended}"
 
 
 def _encodes(report: Report) -> bool:
     return bool(report.runs and report.runs[0].encoder)
-
-
-def _told(text: str | None) -> str:
-    """Words of a stranger on one line of Markdown."""
-    return " ".join(plain(text or "").split()).replace("|", "\\|")
 
 
 def _percent(rate: float | None) -> str:

@@ -192,7 +192,7 @@ def test_what_cannot_be_graded(bench: Bench) -> None:
         ((mine, "--set", "dev3"), "vault2 has no page"),
         ((mine, "--set", "dev", "--vs", "none.jsonl"), "none.jsonl cannot be read"),
         ((mine, "--set", "dev", "--vs-matched", plain_), "no score"),
-        ((plain_, "--set", "dev", "--floors", plain_), "no score"),
+        ((mine, "--set", "dev", "--floors", plain_), "no score"),
         ((heldout, "--set", "heldout", "--floors", heldout), "dev has no question|no answer"),
     ):
         done = bench("grade", *arguments)

@@ -206,12 +206,14 @@ def test_what_becomes_a_refusal_when_only_a_replaced_page_was_cited() -> None:
     assert (ruled.result.metrics.stale, ruled.result.metrics.false_refusals.hits) == (0, 1)
 
 
-def test_no_rules_without_scores_or_on_a_held_out_set() -> None:
+def test_no_floor_without_scores_or_from_a_held_out_set() -> None:
     unscored, heldout = row(score=None), exam("heldout")
     with pytest.raises(UsageError, match="no score"):
-        under_rules(unscored, unscored)
+        under_rules(row(), unscored)
     with pytest.raises(UsageError, match="held out"):
         under_rules(row(), graded("bm25", heldout, given(heldout)))
+    with pytest.raises(UsageError, match="dev was not answered"):
+        under_rules(row(), None)
     # A floor needs no score where nothing was answered.
     assert under_rules(silent(), silent()).result.metrics.answered == 0
 

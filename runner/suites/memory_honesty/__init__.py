@@ -29,11 +29,18 @@ from runner.suites.memory_honesty.protocol import step_name, steps
 from runner.suites.memory_honesty.questions import DEVELOPMENT, SETS, Question, QuestionSet
 from runner.suites.memory_honesty.ranking import Ranking, ranking
 from runner.suites.memory_honesty.rates import RATES, WEIGHTS
+from runner.suites.memory_honesty.repeats import Apart, Moved, Repeats, Spread
 from runner.suites.memory_honesty.result import Result, result
-from runner.suites.memory_honesty.rules import floor, pick_floor, same_coverage, skip_superseded
+from runner.suites.memory_honesty.rules import (
+    deep_enough,
+    floor,
+    pick_floor,
+    same_coverage,
+    skip_superseded,
+)
 from runner.suites.memory_honesty.score import score
 from runner.suites.memory_honesty.vault import Vault, listing, load_vault, make_vault
-from runner.suites.memory_honesty.verdict import HonestyVerdict, Repeats, RunScore, Timing
+from runner.suites.memory_honesty.verdict import HonestyVerdict, RunScore, Timing
 
 __all__ = [
     "DEVELOPMENT",
@@ -48,6 +55,7 @@ __all__ = [
     "VERSION",
     "WEIGHTS",
     "Answer",
+    "Apart",
     "Count",
     "Curve",
     "Estimate",
@@ -61,6 +69,7 @@ __all__ = [
     "Marker",
     "McNemar",
     "Metrics",
+    "Moved",
     "Page",
     "PageStatus",
     "Paired",
@@ -71,6 +80,7 @@ __all__ = [
     "Repeats",
     "Result",
     "RunScore",
+    "Spread",
     "Tally",
     "Timing",
     "UnreadableAnswer",
@@ -81,6 +91,7 @@ __all__ = [
     "at_coverage",
     "check",
     "curve",
+    "deep_enough",
     "ending",
     "estimates",
     "floor",

@@ -61,6 +61,10 @@ class Answer(Noun):
         """How sure it is of that page; none where it refused, or does not tell."""
         return self.scores[0] if self.answered else None
 
+    def within(self, top_k: int) -> "Answer":
+        """The answer with no more than so many pages, the best."""
+        return self.model_copy(update={"cited": self.cited[:top_k], "scores": self.scores[:top_k]})
+
     @property
     def ranked(self) -> tuple[str, ...]:
         """The cited pages, each once: where it was cited first. None where it refused."""
@@ -100,7 +104,8 @@ def answers(exam: Exam, steps: Iterable[StepRecord]) -> tuple[Answer, ...]:
         UsageError: an exam without its questions.
         UnreadableAnswer: the pages were not taken, or not all of them; a question was not asked,
             was asked twice or got no answer; an answer lacks a field, holds another type, cites
-            more pages than it may or one that is not in the vault; a step asks something else.
+            more pages than were asked for or one that is not in the vault; a step asks something
+            else.
     """
     wanted = {step_name(question.id): question.id for question in exam.asked()}
     known = exam.statuses
@@ -175,9 +180,9 @@ def _answer(exam: Exam, id_: str, record: StepRecord) -> Answer:
         raise UnreadableAnswer(
             f"The answer to {id_} ({exam.set}) cannot be read: {_first(error)}."
         ) from error
-    if len(asked.pages) > exam.top_k:
+    if len(asked.pages) > exam.wanted:
         raise UnreadableAnswer(
-            f"The answer to {id_} ({exam.set}) cites {len(asked.pages)} pages, of {exam.top_k}"
+            f"The answer to {id_} ({exam.set}) cites {len(asked.pages)} pages, of {exam.wanted}"
             " that it may."
         )
     return Answer(

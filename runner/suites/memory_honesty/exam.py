@@ -46,6 +46,9 @@ class Exam(Noun):
     pages: tuple[PageStatus, ...] = Field(min_length=1)
     top_k: Annotated[int, Field(ge=1, le=MOST)] = TOP_K
     """Pages that a system may cite for a question."""
+    depth: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    """Pages that it is asked for, where those are more: what stands behind the others counts only
+    where rules leave some of them out."""
     seed: int = 0
     """Of the order of questions and pages, and of the resamples."""
     told: bool = False
@@ -62,6 +65,8 @@ class Exam(Noun):
                 raise ValueError("questions: only a held-out exam may go without")
         elif counts(self.questions) != self.counts:
             raise ValueError("counts: not those of the questions")
+        if self.depth is not None and self.depth <= self.top_k:
+            raise ValueError("depth: no more than may be cited")
         if twice := named_twice(self.questions):
             raise ValueError(f"questions named twice: {', '.join(twice)}")
         return self
@@ -97,6 +102,11 @@ class Exam(Noun):
         return (self.set,)
 
     @property
+    def wanted(self) -> int:
+        """How many pages a system is asked for."""
+        return self.top_k if self.depth is None else self.depth
+
+    @property
     def size(self) -> int:
         """How many questions are asked."""
         return sum(self.counts.values())
@@ -109,7 +119,9 @@ class Exam(Noun):
     @property
     def digest(self) -> str:
         """Digest of all of it; the questions come in by the digest of their set."""
-        told = self.model_dump(mode="json", exclude={"questions"})
+        # As it was before there was a depth, where there is none.
+        left_out = {"questions"} | ({"depth"} if self.depth is None else set())
+        told = self.model_dump(mode="json", exclude=left_out)
         return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def public(self) -> "Exam":

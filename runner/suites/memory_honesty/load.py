@@ -25,6 +25,7 @@ def load_exam(
     *,
     marker: Marker = "front-matter",
     top_k: int = TOP_K,
+    depth: int | None = None,
     told: bool = False,
     seed: int = 0,
     folder: Path | None = None,
@@ -35,6 +36,7 @@ def load_exam(
         name: one of ``SETS``.
         marker: how replaced pages say that they were.
         top_k: how many pages a system may cite for a question.
+        depth: how many it is asked for, where those are more.
         told: whether the system is told the right pages.
         seed: of the order of questions and pages, and of the resamples.
         folder: where vaults and sets lie; the project's own when left out.
@@ -45,11 +47,17 @@ def load_exam(
     """
     asked = load_set(name, folder=folder)
     vault = load_vault(asked.vault, marker, folder=folder)
-    return make_exam(asked, vault, top_k=top_k, told=told, seed=seed)
+    return make_exam(asked, vault, top_k=top_k, depth=depth, told=told, seed=seed)
 
 
 def make_exam(
-    asked: QuestionSet, vault: Vault, *, top_k: int = TOP_K, told: bool = False, seed: int = 0
+    asked: QuestionSet,
+    vault: Vault,
+    *,
+    top_k: int = TOP_K,
+    depth: int | None = None,
+    told: bool = False,
+    seed: int = 0,
 ) -> Exam:
     """A set to be asked about a vault.
 
@@ -79,6 +87,7 @@ def make_exam(
         vault_sha256=vault.sha256,
         pages=vault.statuses,
         top_k=top_k,
+        depth=depth,
         told=told,
         seed=seed,
         counts=asked.counts,

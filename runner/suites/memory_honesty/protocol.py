@@ -23,7 +23,7 @@ def steps(exam: Exam, kind: str, index: int, vault: Vault | None = None) -> tupl
     Neither order tells anything, and both are the same on every machine: pages by the digest of
     seed, vault and name, the same in every run; questions by the digest of set, seed, run and id,
     so that a run asked again asks in another order. A system is given a question's words and how
-    many pages it may cite, and no id; the pages that are right only where the exam says so.
+    many pages are wanted, and no id; the pages that are right only where the exam says so.
 
     Args:
         exam: what is asked, with its questions.
@@ -63,7 +63,7 @@ def _told(page: Page) -> dict[str, str]:
 
 
 def _question(exam: Exam, question: Question) -> dict[str, Any]:
-    payload: dict[str, Any] = {"question": question.q, "top_k": exam.top_k}
+    payload: dict[str, Any] = {"question": question.q, "top_k": exam.wanted}
     return {**payload, "gold": list(question.gold)} if exam.told else payload
 
 

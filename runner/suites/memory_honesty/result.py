@@ -40,13 +40,14 @@ def result(exam: Exam, given: Sequence[Answer], *, resamples: int = RESAMPLES) -
 
     Args:
         exam: what was asked, with its questions.
-        given: an answer to every question.
+        given: an answer to every question; pages behind those that may be cited do not count.
         resamples: how many are drawn for the intervals; the exam's seed is theirs.
 
     Raises:
         UsageError: an exam without its questions, or no resample.
         UnreadableAnswer: answers that are not to these questions, or cite pages not in the vault.
     """
+    given = [answer.within(exam.top_k) for answer in given]
     found = grades(exam, given)
     return Result(
         metrics=metrics(found),

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 
 from runner.errors import UsageError
 from runner.suites.memory_honesty.answers import Answer
-from runner.suites.memory_honesty.exam import Exam
+from runner.suites.memory_honesty.exam import MOST, Exam
 from runner.suites.memory_honesty.grade import grades
 from runner.suites.memory_honesty.pages import Statuses
+
+ASKED = 50
+"""Pages that a system is asked for at least, where replaced ones are left out afterwards."""
 
 
 def skip_superseded(given: Sequence[Answer], pages: Statuses) -> tuple[Answer, ...]:
@@ -20,12 +23,21 @@ def skip_superseded(given: Sequence[Answer], pages: Statuses) -> tuple[Answer, .
 
     What replaced what is known from the pages' own front matter, whatever marker a system was
     given. Where nothing else was cited, the answer becomes a refusal: so for a fair figure a
-    system has to be asked for more pages than one. Who refused has still refused.
+    system has to be asked for more pages than may be cited, see ``deep_enough``. Who refused has
+    still refused.
 
     Raises:
         KeyError: a page that is not there.
     """
     return tuple(_without(answer, pages) for answer in given)
+
+
+def deep_enough(pages: Statuses, top_k: int) -> int | None:
+    """How many pages to ask for, so that as many as may be cited are left however many replaced
+    ones are on top; none where no more than those are needed, or can be asked for."""
+    replaced = sum(page.superseded for page in pages.values())
+    depth = min(MOST, max(ASKED, replaced + top_k))
+    return depth if depth > top_k else None
 
 
 def floor(given: Sequence[Answer], at: float | None) -> tuple[Answer, ...]:

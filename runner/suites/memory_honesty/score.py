@@ -9,8 +9,9 @@ from runner.model import Outcome, RunRecord, StepRecord
 from runner.suites.memory_honesty.answers import Answer, answers
 from runner.suites.memory_honesty.exam import SUITE, Exam
 from runner.suites.memory_honesty.protocol import INDEX
+from runner.suites.memory_honesty.repeats import repeats
 from runner.suites.memory_honesty.result import result
-from runner.suites.memory_honesty.verdict import HonestyVerdict, Repeats, RunScore, Timing
+from runner.suites.memory_honesty.verdict import HonestyVerdict, RunScore, Timing
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
@@ -63,7 +64,7 @@ def score(
             Counter(record.ending.kind for record in records if record.ending.outcome not in JUDGED)
         ),
         runs=runs,
-        repeats=_repeats(given),
+        repeats=repeats([run.index for run in runs], given, [run.result.metrics for run in runs]),
         warnings=tuple(dict.fromkeys(told for run in runs for told in run.result.warnings)),
     )
 
@@ -76,13 +77,6 @@ def timing(steps: Sequence[StepRecord], given: Sequence[Answer]) -> Timing:
         p50_ms=took[math.ceil(0.5 * len(took)) - 1],
         p99_ms=took[math.ceil(0.99 * len(took)) - 1],
     )
-
-
-def _repeats(given: Sequence[Sequence[Answer]]) -> Repeats | None:
-    if len(given) < 2:
-        return None
-    firsts = zip(*([answer.first for answer in run] for run in given), strict=True)
-    return Repeats(runs=len(given), differing=sum(len(set(first)) > 1 for first in firsts))
 
 
 def _fits(exam: Exam, records: Sequence[RunRecord], plan: Mapping[str, int]) -> None:

@@ -67,6 +67,7 @@ class MemoryHonesty(Suite[Exam, HonestyVerdict]):
                 subject.set,
                 marker=subject.marker,
                 top_k=subject.top_k,
+                depth=subject.depth,
                 told=subject.told,
                 seed=subject.seed,
             )
@@ -89,6 +90,10 @@ class MemoryHonesty(Suite[Exam, HonestyVerdict]):
             why.append(f"Replaced pages say so otherwise: by {subject.marker}.")
         if subject.top_k != TOP_K:
             why.append(f"{subject.top_k} pages may be cited, not {TOP_K}.")
+        if subject.depth is not None:
+            why.append(
+                f"{subject.depth} pages were asked for, of which the first {subject.top_k} count."
+            )
         if subject.told:
             why.append("The system was told the right pages.")
         return tuple(why)

@@ -1,6 +1,7 @@
 """What a verdict of the memory honesty suite says. There is no single score in it."""
 
 from runner.model import Noun, Outcome
+from runner.suites.memory_honesty.repeats import Repeats
 from runner.suites.memory_honesty.result import Result
 
 
@@ -25,14 +26,6 @@ class RunScore(Noun):
     index: int
     result: Result
     timing: Timing
-
-
-class Repeats(Noun):
-    """How far runs of the same questions agree."""
-
-    runs: int
-    differing: int
-    """Questions on which not all of them stand by the same page, or refuse."""
 
 
 class HonestyVerdict(Noun):
@@ -69,6 +62,13 @@ class HonestyVerdict(Noun):
     def missing(self) -> int:
         """Planned runs of which there is no record."""
         return self.planned - sum(self.outcomes.values())
+
+    def as_of(self, other: "HonestyVerdict") -> "HonestyVerdict":
+        """The same, without what was not told yet when another was made."""
+        if self.repeats is None or other.repeats is None or other.repeats.moved is not None:
+            return self
+        before = self.repeats.model_copy(update={"moved": None})
+        return self.model_copy(update={"repeats": before})
 
     @property
     def result(self) -> Result | None:
