@@ -14,7 +14,7 @@ from runner.model import Outcome, PurposeUsage, RunRecord
 from runner.plain import plain
 from runner.reports.against import published
 from runner.reports.gate import sets
-from runner.reports.honesty import costs, matrix, row_of
+from runner.reports.honesty import asked, costs, effort, matrix, row_of
 from runner.reports.honesty import parts as by_part
 from runner.reports.learning import night
 from runner.reports.others import others
@@ -52,6 +52,7 @@ def render(report: Report) -> RenderableType:
     if isinstance(report.verdict, HonestyVerdict) and report.verdict.runs:
         row = row_of(report)
         parts += [matrix([row]), Text(), by_part(row), Text(), costs([row]), Text()]
+        parts += [part for one in effort([report]) for part in (one, Text())]
         parts += others(row.exam.set)
     if isinstance(report.verdict, LessonVerdict) and report.verdict.runs:
         parts += [*night([report.verdict]), Text()]
@@ -74,14 +75,14 @@ def _title(report: Report) -> Text:
     if isinstance(report.case, Gate):
         how = f"{report.case.samples} samples of every pair"
     elif isinstance(report.case, Exam):
-        how = f"{report.case.size} questions, {report.case.top_k} pages each at most"
+        how = f"{report.case.size} questions, {asked(report.case)}"
     elif isinstance(report.case, Lesson):
         proof = "" if report.options.get("proof", True) else ", no proof"
         how = f"{report.case.size} pairs, {report.case.top_k} pages each at most{proof}"
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"
-    asked = f"model {report.model} ({answered_by(report)})" if report.purposes else "no model"
-    return shown(f"{about}: {report.system.name} {report.system.version}\n{asked}, {how}{rule}")
+    model = f"model {report.model} ({answered_by(report)})" if report.purposes else "no model"
+    return shown(f"{about}: {report.system.name} {report.system.version}\n{model}, {how}{rule}")
 
 
 def _runs(report: Report) -> Table:
