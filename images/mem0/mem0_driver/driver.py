@@ -27,16 +27,14 @@ VERBS = ("describe", "deposit", "consolidate", "index", "ask", "recall", "snapsh
 CAPABILITIES = ("statements", "recall", "scores", "refuses")
 OTHER_VERBS = ("probe", "learn")
 """Verbs of the protocol that mem0 has nothing for."""
-Opens = Callable[[settings.Settings, Path], Memories]
 
 
 class Driver:
     """One memory behind the line protocol."""
 
-    def __init__(self, env: Mapping[str, str], opens: Opens = Memories) -> None:
+    def __init__(self, env: Mapping[str, str]) -> None:
         """Read where things lie; nothing is imported yet."""
         self._env = env
-        self._opens = opens
         self._folder = Path(env.get("HOME", ".")).resolve() / ".mem0"
         self._exchange = Path(env.get("BENCH_EXCHANGE", "/run/exchange"))
         self._settings: settings.Settings | None = None
@@ -117,7 +115,6 @@ class Driver:
         return {"done": "nothing: mem0 has nothing to do between two notes"}
 
     def _index(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        self._opened()
         pages = requests.pages(request)
         if self._indexed:
             raise BadRequest("there are pages already: index is asked once")
@@ -133,12 +130,12 @@ class Driver:
         }
 
     def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        memories, limit = self._opened(), self._configured().options.limit
+        limit = self._configured().options.limit
         question, most = requests.question(request), requests.top_k(request, limit)
         if not self._given:
             # Who holds nothing has found nothing, which must not pass for a refusal.
             raise Degraded("there is nothing to ask: index comes before ask")
-        found = memories.search(question, max(limit, most))
+        found = self._opened().search(question, max(limit, most))
         best: dict[str, float] = {}
         for each in found:
             best.setdefault(each.source, each.score)
@@ -153,7 +150,7 @@ class Driver:
         }
 
     def _recall(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        memories, limit = self._opened(), self._configured().options.limit
+        limit = self._configured().options.limit
         question, most = requests.question(request), requests.top_k(request, limit)
         return {
             "statements": [
@@ -163,7 +160,7 @@ class Driver:
                     "score": each.score,
                     "source": each.source,
                 }
-                for each in memories.search(question, most)
+                for each in self._opened().search(question, most)
             ]
         }
 
@@ -189,7 +186,7 @@ class Driver:
 
     def _opened(self) -> Memories:
         if self._memories is None:
-            self._memories = self._opens(self._configured(), self._folder)
+            self._memories = Memories(self._configured(), self._folder)
         return self._memories
 
 

@@ -14,13 +14,15 @@ the user turn::
     ## Current Date
     # Output:
 
-The text is recovered exactly: it stands between the first section that can hold none of it and
-the last lines, whatever it contains itself.
+The text is recovered exactly, whatever it contains: it stands between the first section that can
+hold none of it and the last lines. Only a text before it that begins with these very sections
+would be taken for it; no table has an answer to that, which ends a run.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -150,11 +152,9 @@ class Mem0Wire:
         request, so it holds no other id or time.
         """
         asked = {name: value for name, value in body.items() if name not in _TRANSPORT}
-        try:
-            turn = {**body["messages"][0], "content": Mem0Call.read(body).undated}
-            asked["messages"] = [turn]
-        except ValueError:
-            pass
+        with suppress(ValueError):
+            undated = Mem0Call.read(body).undated
+            asked["messages"] = [{**body["messages"][0], "content": undated}]
         return orjson.dumps(
             {"purpose": self.purpose(headers, body), "body": asked}, option=orjson.OPT_SORT_KEYS
         )
