@@ -130,6 +130,11 @@ def test_a_whole_case_through_the_door_on_days_of_its_own(
         assert reply["ok"], reply
         assert abs(datetime.fromisoformat(reply["now"]) - noon) < timedelta(minutes=1)
     assert container.ask("consolidate")["result"]["restated"] == 2
+    asked = len(provider.asked)
+    recalled = container.ask("recall", question="Where does the user live?", top_k=3)
+    assert len(recalled["result"]["statements"]) == 3, recalled
+    assert abs(datetime.fromisoformat(recalled["now"]) - noon) < timedelta(minutes=1)
+    assert len(provider.asked) == asked
     assert container.ask("snapshot")["result"]["path"] == "/run/exchange/1"
     assert container.ask("stop")["ok"]
     assert container.let_go() == 0
