@@ -54,6 +54,21 @@ class Preset(Noun):
     """What is baked into its image; none for the image's default."""
 
 
+class Ingesting(Noun):
+    """What bounds the model calls of a system that calls a model while it indexes pages."""
+
+    calls: int = Field(default=1, ge=1)
+    """About a page, at most, tries included."""
+    beside: int = Field(default=0, ge=0)
+    """Beside those about pages, at most."""
+    prompt_bytes: int = Field(ge=0)
+    """Of a call beside the page and what was said before it, at most."""
+    reply_tokens: int = Field(ge=1)
+    """Of a reply, at most."""
+    conversation: bool = False
+    """Whether a call holds all that was said before it."""
+
+
 class System(Noun):
     """What the bench knows of a system before it starts it: the content of a ``system.toml``."""
 
@@ -77,6 +92,8 @@ class System(Noun):
     """What it calls a model for: names, each with what the call does."""
     ingestion: str | None = None
     """The purpose it calls a model for while it indexes pages; none where it calls none then."""
+    ingesting: Ingesting | None = None
+    """What those calls come to at most; none where nobody wrote it down."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Settings it takes, by name."""
     presets: dict[str, Preset] = Field(default_factory=dict)
