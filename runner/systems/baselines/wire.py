@@ -1,32 +1,11 @@
 """The baselines' model calls: there are none, and whatever comes is not theirs."""
 
-from collections.abc import Mapping
-from typing import Any
+from runner.systems._silent import UNATTRIBUTED, SilentWire
 
-import orjson
-
-UNATTRIBUTED = "unattributed"
+__all__ = ["UNATTRIBUTED", "BaselinesWire"]
 
 
-class BaselinesWire:
-    """How those talk to a model that never do."""
+class BaselinesWire(SilentWire):
+    """How the baselines would talk to a model."""
 
-    def purpose(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> str:
-        """``unattributed``: they call a model for nothing."""
-        return UNATTRIBUTED
-
-    def fields(self, purpose: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Nothing can be read of a call that is not theirs.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError("the baselines call no model, so this call is not theirs")
-
-    def reply(self, purpose: str, answer: Any) -> str:
-        """An answer as JSON, or the text itself where it is one."""
-        return answer if isinstance(answer, str) else orjson.dumps(answer).decode()
-
-    def canonical(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
-        """The body, keys in order."""
-        return orjson.dumps(dict(body), option=orjson.OPT_SORT_KEYS)
+    name = "the baselines"

@@ -1,0 +1,1 @@
+"""basic-memory: Markdown files, and a database that finds them."""
