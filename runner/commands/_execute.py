@@ -26,11 +26,13 @@ from runner.profiles import usual_file as usual_profiles
 from runner.reports.produce import new_name
 from runner.reports.recording import check_tape
 from runner.reports.schema import Report
+from runner.runs.ingest_cost import ingestion_estimate
 from runner.runs.keep import Keep
 from runner.runs.learn_cost import learning_estimate
 from runner.runs.plan import tables
 from runner.runs.protocol import Protocol, check, check_key
 from runner.suites.honesty_learning import Lesson
+from runner.suites.memory_honesty import Exam
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,9 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
         check(protocol, how.prices)
     console, errors = Console(), Console(stderr=True)
     profiles = (how.profiles or usual_profiles()).resolve()
-    estimates = [_estimate(protocol, how.prices, profiles) for protocol in protocols]
+    estimates = [
+        _estimate(protocol, how.prices, profiles, asked=how.estimate_only) for protocol in protocols
+    ]
     told = [
         (one, protocol.suite.title)
         for one, protocol in zip(estimates, protocols, strict=True)
@@ -130,10 +134,10 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
         keep=Keep(how.keep.resolve() if how.keep else None),
         max_usd_total=how.max_usd_total,
     )
-    if how.resume and how.output is None:
+    if how.resume and how.output is None and how.outputs is None:
         raise UsageError("--resume needs --output: the half-written report to finish.")
     sitting.prepare(resume=how.resume)
-    if protocols[0].paid:
+    if any(protocol.paid for protocol in protocols):
         most = most_usd(protocols, how.max_usd_total)
         confirm(told, yes=how.yes, most_usd=most, console=errors)
     with Progress(errors, quiet=how.quiet) as progress:
@@ -146,11 +150,16 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
     return list(zip(reports, sitting.outputs, strict=True))
 
 
-def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate | None:
-    """What a protocol will cost; none where no model need be asked and nothing was measured."""
+def _estimate(
+    protocol: Protocol, prices: PriceList, profiles: Path, *, asked: bool
+) -> Estimate | None:
+    """What a protocol will cost; none where no model is asked, or nobody asks what it costs and
+    nothing was measured."""
     if isinstance(protocol.case, Lesson):
         return learning_estimate(protocol, prices)
     try:
+        if isinstance(protocol.case, Exam):
+            return ingestion_estimate(protocol, prices)
         return estimate(
             protocol.case.name,
             protocol.model,
@@ -161,7 +170,7 @@ def _estimate(protocol: Protocol, prices: PriceList, profiles: Path) -> Estimate
             own_file=profiles,
         )
     except NeverMeasured:
-        if protocol.suite.asks_a_model or protocol.paid:
+        if protocol.suite.asks_a_model or protocol.paid or asked:
             raise
         return None
 

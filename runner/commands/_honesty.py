@@ -11,16 +11,16 @@ from rich.text import Text
 from runner.commands._exit import code_of
 from runner.commands._options import Output
 from runner.commands._show import print_report
-from runner.errors import UsageError
+from runner.errors import CannotStart, UsageError
 from runner.paths import fixtures
 from runner.plain import plain
-from runner.reports import files
-from runner.reports.files import write_atomically
+from runner.reports.files import prepare, write_atomically
 from runner.reports.honesty import (
     Row,
     at_coverage_of,
     compared,
     curves,
+    effort,
     every_rate,
     matrix,
     questions,
@@ -28,12 +28,12 @@ from runner.reports.honesty import (
     title,
     under_rules,
 )
+from runner.reports.kept_answers import keep
 from runner.reports.others import others
-from runner.reports.rescore import verify
 from runner.reports.results import page
 from runner.reports.schema import Report
-from runner.runs.protocol import Protocol
-from runner.suites.memory_honesty import SETS, Exam, HonestyVerdict
+from runner.runs.disk import make_folder, try_out
+from runner.suites.memory_honesty import Exam, HonestyVerdict
 
 Rows = Mapping[tuple[str, str], Row]
 """By system and set."""
@@ -54,7 +54,26 @@ class Wanted:
     stratified: bool
     reveal: bool
     results: Path | None
+    answers: Path | None
     format_: Output
+
+    def prepare(self) -> None:
+        """Find out before anything starts whether all can be written.
+
+        Raises:
+            CannotStart: something cannot.
+        """
+        if self.results is not None:
+            prepare(self.results.resolve(), resume=True)
+        if self.answers is not None:
+            try:
+                make_folder(self.answers)
+                try_out(self.answers)
+            except OSError as error:
+                raise CannotStart(
+                    f"No answers can be written at {self.answers}: {error.strerror or error}.",
+                    hint="Nothing was started. Choose a writable --answers.",
+                ) from error
 
 
 def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
@@ -72,11 +91,13 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
     else:
         _tables(rows, reports, wanted, console)
     if wanted.results is not None:
-        write_atomically(
-            wanted.results.resolve(),
-            page(list(rows.values()), reports, vs=wanted.vs, vs_matched=wanted.vs_matched).encode(),
-        )
+        lines = [row for name in wanted.sets for row in _lines(rows, name, rules=wanted.rules)]
+        written = page(lines, reports, vs=wanted.vs, vs_matched=wanted.vs_matched)
+        write_atomically(wanted.results.resolve(), written.encode())
         errors.print(Text(f"Written: {wanted.results}"), soft_wrap=True)
+    if wanted.answers is not None:
+        for report in reports:
+            _keep(wanted.answers, report, errors)
     for _, path in done:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
     if wanted.reveal and wanted.format_ is Output.TABLE:
@@ -84,47 +105,6 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
             if name in wanted.sets:
                 reveal(row, console)
     return code_of(*reports)
-
-
-def load_saved(
-    folder: Path, systems: Sequence[str], sets: Sequence[str]
-) -> list[tuple[Report, Path]]:
-    """The reports of this suite in a folder, each verified; of these systems and sets, where some
-    are named.
-
-    Raises:
-        UsageError: there is none.
-        AlteredReport: one was changed.
-    """
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        report = files.load(path)
-        if not isinstance(report.case, Exam):
-            continue
-        if (systems and report.system.name not in systems) or (
-            sets and report.case.set not in sets
-        ):
-            continue
-        verify(report)
-        found.append((report, path))
-    if not found:
-        raise UsageError(f"There is no such report of memory-honesty in {folder}.")
-    order = {name: place for place, name in enumerate(SETS)}
-    return sorted(found, key=lambda one: (one[0].system.name, order[_set(one[0])], one[1].name))
-
-
-def _set(report: Report) -> str:
-    assert isinstance(report.case, Exam)
-    return report.case.set
-
-
-def files_in(folder: Path, protocols: Sequence[Protocol]) -> list[Path]:
-    """A file a system and set in the folder that was named."""
-    return [
-        (folder / f"honesty-{one.system.name}-{kind}.json").resolve()
-        for one in protocols
-        for kind in one.runs
-    ]
 
 
 def _tables(rows: Rows, reports: Sequence[Report], wanted: Wanted, console: Console) -> None:
@@ -139,7 +119,11 @@ def _tables(rows: Rows, reports: Sequence[Report], wanted: Wanted, console: Cons
             console.print()
         console.print(Text(title(lines[0].exam)), Text(), sep="\n")
         console.print(matrix(lines, stratified=wanted.stratified), Text(), sep="\n")
+        for note in dict.fromkeys(note for row in lines for note in row.notes):
+            console.print(Text(plain(note)), Text(), sep="\n")
         if not alone:
+            for table in effort([one for one in reports if _asks(one, name)]):
+                console.print(table, Text(), sep="\n")
             console.print(Group(*others(name)), end="")
     if not alone:
         _failures(reports, console)
@@ -169,9 +153,29 @@ def _lines(rows: Rows, name: str, *, rules: bool) -> list[Row]:
             continue
         found.append(row)
         dev = rows.get((system, row.exam.floors_from))
-        if rules and dev is not None and row.result.curve and dev.result.curve:
+        if rules and row.result.metrics.answered and _ruled(row, dev):
             found.append(under_rules(row, dev))
     return found
+
+
+def _ruled(row: Row, dev: Row | None) -> bool:
+    """Whether rules can be laid on answers: without scores all of them that need none."""
+    return not row.tells_scores or (dev is not None and dev.result.curve is not None)
+
+
+def _asks(report: Report, name: str) -> bool:
+    return isinstance(report.case, Exam) and report.case.set == name
+
+
+def _keep(folder: Path, report: Report, errors: Console) -> None:
+    """Write what was answered to a development set."""
+    if isinstance(report.case, Exam) and report.case.held_out:
+        told = f"The answers of {report.system.name} to {report.case.set} are not written: it is"
+        errors.print(Text(f"{told} held out."), soft_wrap=True)
+        return
+    path = keep(folder, report)
+    if path is not None:
+        errors.print(Text(f"Answers: {path}"), soft_wrap=True)
 
 
 def _failures(reports: Sequence[Report], console: Console) -> None:

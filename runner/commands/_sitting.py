@@ -56,7 +56,7 @@ class Sitting:
             CannotStart: something cannot be written.
             AlteredReport: a report to resume was changed.
         """
-        recording = self.protocols[0].arm == "record"
+        recording = any(protocol.arm == "record" for protocol in self.protocols)
         if resume and recording:
             raise UsageError("A recording cannot be resumed: it would be of two sittings.")
         self._halves = [_half(path) if resume else None for path in self.outputs]

@@ -1,21 +1,21 @@
 """``bench honesty``: the right page cited, a correction followed, and refused what is not held."""
 
 import enum
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
 from runner.commands._execute import How, run
-from runner.commands._honesty import Wanted, files_in, load_saved, show
+from runner.commands._honesty import Wanted, show
+from runner.commands._honesty_plan import DEFAULT, Asked, files_in, names_in, plan
 from runner.commands._live import Live, with_live
-from runner.commands._money import run_ceiling
 from runner.commands._options import (
     MODEL,
     Arm,
     ArmOption,
+    CassetteOption,
     Ceiling,
     CeilingOption,
     EstimateOnly,
@@ -29,6 +29,7 @@ from runner.commands._options import (
     Pin,
     PriceOption,
     Quiet,
+    Resume,
     StepDeadline,
     SystemVersion,
     Yes,
@@ -36,18 +37,9 @@ from runner.commands._options import (
     price_list,
     usd,
 )
-from runner.errors import UsageError
-from runner.reports.files import prepare
-from runner.reports.schema import Report
-from runner.runs.clock import Clock
-from runner.runs.protocol import Protocol
+from runner.commands._saved import load_saved, sets_of, systems_of
 from runner.runs.provider import Provider
-from runner.suites.memory_honesty import SETS, TOP_K, Exam, load_exam
-from runner.systems.catalog import System, load_all
-from runner.systems.catalog import load as load_system
-
-VERBS = frozenset({"index", "ask"})
-DEFAULT = "router"
+from runner.suites.memory_honesty import SETS, TOP_K
 
 
 class MarkerChoice(enum.StrEnum):
@@ -64,6 +56,9 @@ def honesty(
         list[str] | None,
         typer.Option(help=f"What is measured; may be repeated.  [default: {DEFAULT}]"),
     ] = None,
+    systems: Annotated[
+        str | None, typer.Option(metavar="NAME,...", help="The same, several at once.")
+    ] = None,
     system_version: SystemVersion = None,
     set_: Annotated[
         list[str] | None,
@@ -75,7 +70,8 @@ def honesty(
         bool,
         typer.Option(
             "--rules",
-            help="Also with replaced pages left out and a floor picked on the development set.",
+            help="Also with replaced pages left out and, where there are scores, a floor picked on"
+            " the development set. More pages are asked for then; as many count.",
         ),
     ] = False,
     vs: Annotated[
@@ -96,7 +92,9 @@ def honesty(
     ] = False,
     all_: Annotated[
         bool,
-        typer.Option("--matrix", help="Every system that calls no model, on every set but dev2."),
+        typer.Option(
+            "--matrix", help="Every plain retriever, or the named systems, on every set but dev2."
+        ),
     ] = False,
     results: Annotated[
         Path | None, typer.Option(help="Write what came out to a page, such as docs/results.md.")
@@ -105,6 +103,13 @@ def honesty(
         Path | None,
         typer.Option(
             help="Run nothing: show the reports in this folder, verified, for the sets there are."
+        ),
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write what was answered to development sets there, as `bench grade` reads it.",
         ),
     ] = None,
     reveal: Annotated[
@@ -127,6 +132,7 @@ def honesty(
     ceiling: CeilingOption = Ceiling.RESERVED,
     step_deadline: StepDeadline = 600.0,
     jobs: Jobs = 2,
+    cassette: CassetteOption = None,
     price: PriceOption = None,
     live: Live = Live(),  # noqa: B008 - frozen
     estimate_only: EstimateOnly = False,
@@ -134,6 +140,7 @@ def honesty(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A folder for the reports.")
     ] = None,
+    resume: Resume = False,
     format_: FormatOption = Output.TABLE,
     keep: KeepOption = None,
     quiet: Quiet = False,
@@ -144,80 +151,15 @@ def honesty(
     reaches nothing. What it cites first is graded; a search that failed is no refusal. Held-out
     sets are told of in aggregates only, and their answers are sealed beside the report.
 
+    A system that calls a model while it indexes has its calls scripted, from the page's own text,
+    unless --arm says otherwise; one that calls none is run as it is, whatever the arm.
+
     `bench honesty learn` is the command `honesty-learn`: what a week of use teaches a memory.
     """
-    if saved is not None:
-        done = load_saved(saved, system or [], set_ or [])
-        wanted = Wanted(
-            sets=set_ or list(dict.fromkeys(kind for report, _ in done for kind in _sets(report))),
-            systems=system or list(dict.fromkeys(report.system.name for report, _ in done)),
-            vs=vs or [],
-            vs_matched=vs_matched or [],
-            rules=rules,
-            curve=curve,
-            ci=ci,
-            stratified=not unstratified,
-            reveal=reveal,
-            results=results,
-            format_=format_,
-        )
-        return show(done, wanted)
-    answers = arm.value
-    if answers in ("record", "replay"):
-        raise UsageError("bench honesty has no cassettes: use --arm scripted or live.")
-    provider = Provider() if estimate_only else live.provider(answers)
-    named = _systems(system, system_version, all_=all_)
-    others = [load_system(name) for name in dict.fromkeys((*(vs or ()), *(vs_matched or ())))]
-    measured = list({one.name: one for one in (*named, *others)}.values())
-    _can(measured)
-    names = set_ or ([name for name in SETS if name != "dev2"] if all_ else ["dev"])
-    exams = [_exam(name, marker, top_k, seed) for name in dict.fromkeys(names)]
-    floors = [_exam(exam.floors_from, marker, top_k, seed) for exam in exams] if rules else []
-    asked = list({exam.set: exam for exam in (*exams, *floors)}.values())
-    total = usd(max_usd_total)
-    each = run_ceiling(usd(max_usd), total, ceiling.value, len(measured) * len(asked) * runs)
-    protocols = [
-        Protocol(
-            case=exam.model_copy(update={"told": "told" in one.capabilities}),
-            system=one,
-            arm=arm.value,
-            model=model,
-            runs={exam.set: runs},
-            clock=Clock("now"),
-            pins=pairs(pin or (), "--pin"),
-            options=_options(one, exam),
-            max_usd=each,
-            ceiling=ceiling.value,
-            step_deadline_s=step_deadline,
-            provider=provider,
-        )
-        for one in measured
-        for exam in asked
-    ]
-    how = How(
-        prices=price_list(price or ()),
-        jobs=jobs,
-        cassettes=[None] * len(protocols),
-        max_usd_total=total,
-        profiles=None,
-        save_profile=False,
-        estimate_only=estimate_only,
-        yes=yes,
-        output=None,
-        outputs=files_in(output, protocols) if output else None,
-        resume=False,
-        format_=format_,
-        keep=keep,
-        quiet=quiet,
-    )
-    if results is not None and not estimate_only:
-        prepare(results.resolve(), resume=True)
-    ran = run(protocols, how)
-    if ran is None:
-        return 0
+    named = names_in([*(system or ()), *([systems] if systems else ())])
     wanted = Wanted(
-        sets=[exam.set for exam in exams],
-        systems=[one.name for one in named],
+        sets=set_ or [],
+        systems=named,
         vs=vs or [],
         vs_matched=vs_matched or [],
         rules=rules,
@@ -226,41 +168,59 @@ def honesty(
         stratified=not unstratified,
         reveal=reveal,
         results=results,
+        answers=answers,
         format_=format_,
     )
-    return show(ran, wanted)
-
-
-def _sets(report: Report) -> list[str]:
-    return [report.case.set] if isinstance(report.case, Exam) else []
-
-
-def _systems(names: list[str] | None, version: str | None, *, all_: bool) -> list[System]:
-    if all_ and not names:
-        return [system for system in _able() if not system.purposes or system.name == DEFAULT]
-    return [load_system(name, version) for name in dict.fromkeys(names or [DEFAULT])]
-
-
-def _able() -> list[System]:
-    """Systems that take pages and questions."""
-    return [system for system in load_all() if set(system.verbs) >= VERBS]
-
-
-def _can(systems: Sequence[System]) -> None:
-    for system in systems:
-        if lacking := sorted(VERBS - set(system.verbs)):
-            raise UsageError(
-                f"{system.name} does not {' or '.join(lacking)}, which memory-honesty asks of it.",
-                hint=f"These do: {', '.join(known.name for known in _able()) or 'none'}.",
-            )
-
-
-def _options(system: System, exam: Exam) -> dict[str, JsonValue]:
-    """All settings in force. Floors that come with a system are of the vault's own development
-    set; the third vault has none, and takes those of the second."""
-    floors = {"floors_from": "dev" if exam.vault == "vault1" else "dev3"}
-    return system.settle({name: value for name, value in floors.items() if name in system.options})
-
-
-def _exam(name: str, marker: MarkerChoice, top_k: int, seed: int) -> Exam:
-    return load_exam(name, marker=marker.value, top_k=top_k, seed=seed)
+    if saved is not None:
+        # Floors and comparisons need more than what is shown for its own sake.
+        others = [*named, *(vs or ()), *(vs_matched or ())] if named else []
+        done = load_saved(saved, others, [] if rules else (set_ or []))
+        return show(
+            done, replace(wanted, sets=set_ or sets_of(done), systems=named or systems_of(done))
+        )
+    total = usd(max_usd_total)
+    planned = plan(
+        Asked(
+            systems=named,
+            version=system_version,
+            sets=set_ or [],
+            matrix=all_,
+            others=[*(vs or ()), *(vs_matched or ())],
+            rules=rules,
+            marker=marker.value,
+            top_k=top_k,
+            seed=seed,
+            runs=runs,
+            arm=arm.value,
+            model=model,
+            pins=pairs(pin or (), "--pin"),
+            max_usd=usd(max_usd),
+            max_usd_total=total,
+            ceiling=ceiling.value,
+            step_deadline_s=step_deadline,
+            provider=Provider() if estimate_only else live.provider(arm.value),
+            cassette=cassette,
+        )
+    )
+    how = How(
+        prices=price_list(price or ()),
+        jobs=jobs,
+        cassettes=planned.cassettes,
+        max_usd_total=total,
+        profiles=None,
+        save_profile=False,
+        estimate_only=estimate_only,
+        yes=yes,
+        output=None,
+        outputs=files_in(output, planned.protocols) if output else None,
+        resume=resume,
+        format_=format_,
+        keep=keep,
+        quiet=quiet,
+    )
+    if not estimate_only:
+        wanted.prepare()
+    ran = run(planned.protocols, how)
+    if ran is None:
+        return 0
+    return show(ran, replace(wanted, sets=planned.sets, systems=planned.systems))

@@ -9,7 +9,8 @@ import pytest
 from rich.cells import cell_len
 
 from runner.commands import _honesty
-from runner.commands._honesty import Wanted, files_in, show
+from runner.commands._honesty import Wanted, show
+from runner.commands._honesty_plan import files_in
 from runner.commands._options import Output
 from runner.errors import UsageError
 from runner.reports.honesty import Row, questions
@@ -35,15 +36,24 @@ LAST = "| 2026-11-30 | dev3 | the last line |\n"
         (("--system", "engine"), "engine does not ask or index"),
         (("--system", "nobody"), "There is no system 'nobody'"),
         (("--vs", "nobody"), "There is no system 'nobody'"),
-        (("--vs-matched", "engine"), "These do: agree, always-refuse, bm25"),
+        (("--vs-matched", "engine"), "These do: agree, always-refuse,"),
         (("--system-version", "9.9"), "9.9"),
         (("--marker", "nothing"), "'front-matter', 'prose', 'link'"),
         (("--top-k", "0"), "from 1 to 100"),
         (("--top-k", "101"), "from 1 to 100"),
         (("--runs", "0"), "--runs"),
         (("--jobs", "0"), "--jobs"),
-        (("--arm", "record"), "no cassettes"),
-        (("--arm", "replay"), "no cassettes"),
+        (("--systems", "bm25,nobody"), "There is no system 'nobody'"),
+        (("--systems", "bm25, engine"), "engine does not ask or index"),
+        (("--arm", "record"), "needs --cassette: the file to record to"),
+        (("--arm", "replay"), "needs --cassette: the recording"),
+        (("--arm", "record", "--cassette", "x"), "nothing is asked of a model"),
+        (("--cassette", "x"), "--cassette is of no use with --arm scripted"),
+        (
+            ("--pin", "asking=claude-haiku-4-5"),
+            "has the purpose asking. next: There are: learning.",
+        ),
+        (("--resume",), "--resume needs --output"),
         (("--max-usd", "0"), "--max-usd"),
         (("--pin", "ask"), "NAME=VALUE"),
         (("--ca", "x"), "--ca is of no use"),
@@ -128,6 +138,7 @@ def shown(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
             "stratified": True,
             "reveal": False,
             "results": None,
+            "answers": None,
             "format_": Output.TABLE,
         }
         capfd.readouterr()
@@ -158,7 +169,8 @@ def test_several_are_laid_side_by_side_and_none_is_ranked(shown: Show) -> None:
     assert code == 5
     said = [" ".join(line.split()) for line in out.splitlines()]
     at = [n for n, line in enumerate(said) if line.startswith(("bm25 ", "oracle "))]
-    assert [said[n].split()[0] for n in at] == ["bm25", "oracle"]
+    # What they answered, and what it took.
+    assert [said[n].split()[0] for n in at] == ["bm25", "oracle"] * 2
     assert said[at[0]].startswith("bm25 50% (2/4)")
     assert "always-refuse, dev: errored, degraded." in out
     assert out.count("only kinds and counts compare") == 1
@@ -174,9 +186,14 @@ def test_with_rules_one_set_or_two(shown: Show) -> None:
     _, out, _ = shown(heldout, dev(), rules=True, sets=["heldout"])
     assert "floor" in out
     assert "dev (vault1)" not in out, "dev only serves the floor"
-    # A memory that tells no scores, or answers nothing, has no floor.
-    silent = report(exam("heldout"), score=None)
-    _, out, _ = shown(silent, dev(score=None), rules=True, sets=["heldout"])
+    # A memory that tells no scores has no floor; one that answers nothing has no rules.
+    unscored = report(exam("heldout"), score=None)
+    _, out, _ = shown(unscored, rules=True, sets=["heldout"])
+    assert "bm25 + rules (replaced left out; no scores, so no floor)" in " ".join(
+        line.split("  ")[0].strip() for line in out.splitlines()
+    )
+    silent = report(exam("heldout"), dict.fromkeys((row["id"] for row in ROWS), None))
+    _, out, _ = shown(silent, dev(), rules=True, sets=["heldout"])
     assert "bm25 + rules" not in out
 
 
