@@ -15,7 +15,7 @@ from runner.commands._money import most_usd
 from runner.commands._options import Output
 from runner.commands._paths import beside
 from runner.commands._progress import Progress
-from runner.commands._show import print_estimate, print_report
+from runner.commands._show import print_estimate, print_report, print_together
 from runner.commands._sitting import Sitting
 from runner.errors import UsageError
 from runner.estimate import Estimate, NeverMeasured, estimate
@@ -116,6 +116,8 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
     if how.estimate_only:
         for one, title in told:
             print_estimate(one, title, console)
+        if len(told) > 1:
+            print_together([one for one, _ in told], console)
         if not told:
             console.print(Text("Nothing is asked of a model."))
         console.print(Text("No call was made."))

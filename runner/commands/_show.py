@@ -1,6 +1,8 @@
 """A report on standard output, as a table or as JSON."""
 
 import sys
+from collections.abc import Sequence
+from decimal import Decimal
 
 from rich import box
 from rich.console import Console
@@ -51,3 +53,12 @@ def print_estimate(estimate: Estimate, title: str, console: Console) -> None:
         bound = dollars(estimate.bound_usd)
         console.print(Text(f"upper bound: US${bound}. {estimate.bound_note}"))
     console.print(Text(estimate.source), *(Text(note) for note in estimate.notes), sep="\n")
+
+
+def print_together(estimates: Sequence[Estimate], console: Console) -> None:
+    """Print what several protocols will cost together; at most, where all of them are bounded."""
+    expected = sum((one.expected_usd for one in estimates), Decimal(0))
+    bounds = [one.bound_usd for one in estimates]
+    most = sum((bound for bound in bounds if bound is not None), Decimal(0))
+    told = f", at most US${dollars(most)}" if None not in bounds else ""
+    console.print(Text(f"together: about US${dollars(expected)}{told}"))

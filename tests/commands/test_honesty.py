@@ -51,7 +51,7 @@ LAST = "| 2026-11-30 | dev3 | the last line |\n"
         (("--cassette", "x"), "--cassette is of no use with --arm scripted"),
         (
             ("--pin", "asking=claude-haiku-4-5"),
-            "has the purpose asking. next: There are: learning.",
+            "the purpose asking. next: There are: learning.",
         ),
         (("--resume",), "--resume needs --output"),
         (("--max-usd", "0"), "--max-usd"),

@@ -12,8 +12,8 @@ from runner.prices import parse_price
 from runner.runs.ingest_cost import ESCAPED, ingestion_estimate
 from runner.suites.memory_honesty import load_vault
 from runner.systems.catalog import Ingesting
+from tests.runs._exams import exam_of, taking_notes
 from tests.runs._protocols import PRICES
-from tests.runs.test_page_tables import NOTES, exam_of
 
 PAGES = [len(page.text.encode()) for page in load_vault("vault1").pages]
 MODEL = "claude-sonnet-5-5"
@@ -22,7 +22,7 @@ MODEL = "claude-sonnet-5-5"
 def estimated(name: str = "dev", pins: dict[str, str] | None = None, **form: Any) -> Estimate:
     """For a system that asks so."""
     asks = Ingesting(**{"prompt_bytes": 1000, "reply_tokens": 500, **form})
-    system = NOTES.model_copy(update={"ingesting": asks})
+    system = taking_notes(ingesting=asks)
     made = ingestion_estimate(exam_of(system, name, arm="live", pins=pins or {}), PRICES)
     assert made is not None
     return made
@@ -82,10 +82,11 @@ def test_a_conversation_says_everything_again() -> None:
 
 
 def test_runs_and_models_count() -> None:
-    system = NOTES.model_copy(update={"ingesting": Ingesting(prompt_bytes=1, reply_tokens=1)})
+    system = taking_notes(ingesting=Ingesting(prompt_bytes=1, reply_tokens=1))
     three = ingestion_estimate(exam_of(system, runs={"dev": 3}), PRICES)
     once = ingestion_estimate(exam_of(system), PRICES)
-    assert three is not None and once is not None
+    assert three is not None
+    assert once is not None
     assert three.bound_usd == 3 * (once.bound_usd or 0)
     pinned = estimated(pins={"learning": "claude-haiku-4-5"})
     assert (pinned.bound_usd or 0) < bound()
@@ -95,8 +96,8 @@ def test_a_price_without_a_cache_is_no_way_out() -> None:
     """What is given by hand may leave out what writing to a cache costs."""
     _, price = parse_price(f"{MODEL}=3,15")
     listed = PRICES.priced_at({MODEL: price})
-    system = NOTES.model_copy(
-        update={"ingesting": Ingesting(prompt_bytes=1000, reply_tokens=500, conversation=True)}
+    system = taking_notes(
+        ingesting=Ingesting(prompt_bytes=1000, reply_tokens=500, conversation=True)
     )
     made = ingestion_estimate(exam_of(system), listed)
     assert made is not None
@@ -105,8 +106,8 @@ def test_a_price_without_a_cache_is_no_way_out() -> None:
 
 
 def test_who_asks_nothing_costs_nothing_and_who_does_not_say_is_not_guessed() -> None:
-    plain = NOTES.model_copy(update={"ingestion": None})
+    plain = taking_notes(ingestion=None)
     assert ingestion_estimate(exam_of(plain, arm="live"), PRICES) is None
     with pytest.raises(NeverMeasured, match="It is not known what router asks") as caught:
-        ingestion_estimate(exam_of(NOTES), PRICES)
+        ingestion_estimate(exam_of(taking_notes()), PRICES)
     assert "[ingesting]" in caught.value.hint

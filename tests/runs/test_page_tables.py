@@ -8,7 +8,6 @@ from runner.errors import UsageError
 from runner.gateway.tables import Tables
 from runner.reports.remarks import notes
 from runner.runs import plan
-from runner.runs.clock import Clock
 from runner.runs.page_tables import (
     REPLY_BYTES,
     is_of_pages,
@@ -17,14 +16,11 @@ from runner.runs.page_tables import (
     table_name,
 )
 from runner.runs.plan import tables
-from runner.runs.protocol import Protocol
 from runner.statements import statements
-from runner.suites.memory_honesty import MARKERS, load_exam, load_vault, make_vault
-from runner.systems.catalog import System, load
+from runner.suites.memory_honesty import MARKERS, load_vault, make_vault
+from runner.systems.catalog import load
+from tests.runs._exams import exam_of, taking_notes
 from tests.suites.memory_honesty._kit import BACKUPS, FILES, LEAVE, RELEASE, vault
-
-NOTES = load("router").model_copy(update={"ingestion": "learning"})
-"""A system that calls a model while it indexes."""
 
 
 def said(text: str, made: str, purpose: str = "observing", task: str = "remember") -> Any:
@@ -32,19 +28,6 @@ def said(text: str, made: str, purpose: str = "observing", task: str = "remember
     fields = {"task": task, "sha256": hashlib.sha256(text.encode()).hexdigest(), "name": "?"}
     entry = Tables.load([("pages", made)], {}).find(purpose, fields)
     return None if entry is None else entry.answer
-
-
-def exam_of(system: System, name: str = "dev", **fields: Any) -> Protocol:
-    exam = load_exam(name, **fields.pop("exam", {}))
-    usual: dict[str, Any] = {
-        "case": exam,
-        "system": system,
-        "arm": "scripted",
-        "model": "claude-sonnet-5-5",
-        "runs": {name: 1},
-        "clock": Clock("now"),
-    }
-    return Protocol(**{**usual, **fields})
 
 
 def test_the_note_of_a_page_is_what_the_page_says() -> None:
@@ -111,14 +94,14 @@ def test_two_pages_of_one_text_have_no_notes_of_their_own() -> None:
 
 
 def test_a_system_that_indexes_with_a_model_gets_a_table_of_the_pages() -> None:
-    [table] = tables(exam_of(NOTES))
+    [table] = tables(exam_of(taking_notes()))
     assert table.name == table_name("router", "vault1")
     assert is_of_pages(f"scripted/{table.name}")
     assert table.content == remembering("learning", load_vault("vault1"))
-    told = notes(exam_of(NOTES))
+    told = notes(exam_of(taking_notes()))
     assert any("scripted: made from the page's own text" in note for note in told)
     # By the texts that it is given, which are others where pages are marked otherwise.
-    [prose] = tables(exam_of(NOTES, exam={"marker": "prose"}))
+    [prose] = tables(exam_of(taking_notes(), exam={"marker": "prose"}))
     assert prose.sha256 != table.sha256
 
 
@@ -126,7 +109,7 @@ def test_one_that_does_not_gets_none() -> None:
     for system in (load("router"), load("bm25")):
         assert tables(exam_of(system)) == ()
         assert not any("made from" in note for note in notes(exam_of(system)))
-    assert tables(exam_of(NOTES, arm="live")) == ()
+    assert tables(exam_of(taking_notes(), arm="live")) == ()
 
 
 def test_what_is_written_by_hand_goes_first(
@@ -136,7 +119,7 @@ def test_what_is_written_by_hand_goes_first(
     folder.mkdir(parents=True)
     (folder / "memory-honesty.toml").write_text('schema = 1\nabout = "by hand"\n')
     monkeypatch.setattr(plan, "fixtures", lambda: tmp_path)
-    preset = NOTES.model_copy(update={"name": "notes-later", "folder": "notes"})
+    preset = taking_notes(name="notes-later", folder="notes")
     assert [table.name for table in tables(exam_of(preset))] == [
         "notes/memory-honesty.toml",
         "notes-later/pages-of-vault1.toml",
