@@ -50,6 +50,12 @@ class AlteredReport(BenchError):
     exit_code = 7
 
 
+class DamagedArchive(BenchError):
+    """An archive is not as it was written, or is none."""
+
+    exit_code = 7
+
+
 class NotConfirmed(BenchError):
     """The user was asked before spending or removing and said no, or could not be asked."""
 

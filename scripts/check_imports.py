@@ -14,6 +14,7 @@ PACKAGE = "runner"
 # each other, but for the last row, which is the common ground.
 LAYERS = (
     ("commands",),
+    ("archive",),
     ("reports",),
     ("runs",),
     ("suites", "systems", "gateway", "images"),
@@ -25,6 +26,7 @@ LAYERS = (
         "faults",
         "keys",
         "model",
+        "oci",
         "paths",
         "placeholders",
         "plain",
@@ -40,7 +42,7 @@ LAYERS = (
 EXCEPTIONS = {("systems", "gateway.wire")}
 
 # Only these know that there are containers.
-CONFINED = {"docker": ("engine_api", "images", "runs.sandbox")}
+CONFINED = {"docker": ("archive", "engine_api", "images", "oci", "runs.sandbox")}
 
 RANK = {part: rank for rank, row in enumerate(LAYERS) for part in row}
 
