@@ -1,6 +1,7 @@
 """The read-out in a report: as a table, computed again from its steps, and of reports before it."""
 
 import gzip
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,9 @@ Forge = Callable[[Path, Callable[[Document], object]], None]
 
 
 def printed(report: Report, width: int = 80) -> list[str]:
-    console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
-    show(report, console)
-    return console.export_text().splitlines()
+    said = io.StringIO()
+    show(report, Console(width=width, file=said))
+    return said.getvalue().splitlines()
 
 
 def brief(row: Row) -> tuple[str, str, str | None, int | None]:

@@ -1,5 +1,6 @@
 """Steps that only look: what is asked in them, and that no verdict, store or cost rests on it."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from runner.runs.keep import Keep
 from runner.runs.protocol import check
 from runner.runs.run import Attempt
 from runner.runs.watch import Unwatched
-from runner.suites.trip_vs_move import KINDS, case_names, load_case, read_outs
+from runner.suites.trip_vs_move import KINDS, case_names, read_outs
 from runner.systems.catalog import System, load
 from tests.runs._memory import Habit, MemoryBox, MemorySandbox, Verb, die, fail, hang, says
 from tests.runs._protocols import PRICES, jobs_of, one, protocol
@@ -86,8 +87,6 @@ def test_a_store_is_the_same_before_and_after_questions(tmp_path: Path) -> None:
     digests: list[tuple[str, str]] = []
 
     def looked_at(box: MemoryBox, request: Mapping[str, Any], verb: Verb) -> Any:
-        import hashlib
-
         def digest() -> str:
             (file,) = Path(box._snapshot({})["path"]).iterdir()
             return hashlib.sha256(file.read_bytes()).hexdigest()
@@ -159,4 +158,3 @@ def test_a_system_on_no_clock_is_told_of_once_a_step_that_counts(tmp_path: Path)
     sandbox.mute_clock = True
     record = Attempt(one(), sandbox, watch=Unwatched(), keep=Keep(None)).run()
     assert sum("does not say what day" in said for said in record.warnings) == 3
-    assert load_case("reader").questions
