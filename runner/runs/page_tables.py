@@ -19,6 +19,8 @@ LABEL = "made from the page's own text"
 """What reports call answers of such a table."""
 TASK = "remember"
 """What a wire says such a call is for, beside the digest of the page's text."""
+READ = "read"
+"""The same of a call of an agent that goes from page to page, beside the name of the next one."""
 REPLY_BYTES = 8_000
 """Of a note, at most: what stands behind that on a page is left out."""
 
@@ -33,7 +35,7 @@ def is_of_pages(table: str) -> bool:
     return table.rpartition("/")[2].startswith("pages-of-")
 
 
-def remembering(purpose: str, vault: Vault) -> str:
+def remembering(purpose: str, vault: Vault, reading: str | None = None) -> str:
     """The table, as TOML text: an answer a page, found by the digest of the page's text.
 
     It says no usage: the gateway takes the size of each request and answer as they are.
@@ -41,6 +43,8 @@ def remembering(purpose: str, vault: Vault) -> str:
     Args:
         purpose: what the system calls its model for while it indexes.
         vault: the pages as the system is given them.
+        reading: what it calls its model for to have an agent read them, where one does: it reads
+            what it was told to, page by page, and is done.
 
     Raises:
         UsageError: two pages of one text, whose notes could not be told apart.
@@ -54,6 +58,10 @@ def remembering(purpose: str, vault: Vault) -> str:
     parts = ["schema = 1", f"about = {written(about)}", ""]
     for page in vault.pages:
         parts += _answer(purpose, page)
+    if reading is not None:
+        for page in vault.pages:
+            parts += _read(reading, page)
+        parts += _through(reading)
     return "\n".join(parts)
 
 
@@ -85,5 +93,27 @@ def _answer(purpose: str, page: Page) -> Iterable[str]:
         f'match = {{ task = "{TASK}", sha256 = "{digest_of(page.text)}" }}',
         f"reply = {{ name = {escaped(page.name)}, title = {escaped(page.title)},"
         f" statements = [{said}] }}",
+        "",
+    )
+
+
+def _read(purpose: str, page: Page) -> Iterable[str]:
+    return (
+        "[[answer]]",
+        f"id = {written(f'read {page.name}')}",
+        f"purpose = {written(purpose)}",
+        f'match = {{ task = "{READ}", next = {escaped(page.name)} }}',
+        f"reply = {{ read = {escaped(page.name)} }}",
+        "",
+    )
+
+
+def _through(purpose: str) -> Iterable[str]:
+    return (
+        "[[answer]]",
+        'id = "all is read"',
+        f"purpose = {written(purpose)}",
+        f'match = {{ task = "{READ}", next = "" }}',
+        'text = "I have read all of them."',
         "",
     )

@@ -79,7 +79,8 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
         # What is written by hand goes first: it may know of calls that no page tells of.
         pages = load_vault(protocol.case.vault, protocol.case.marker)
         name = table_name(protocol.system.name, protocol.case.vault)
-        found.append(_table(name, remembering(protocol.system.ingestion, pages)))
+        made = remembering(protocol.system.ingestion, pages, protocol.system.reading)
+        found.append(_table(name, made))
     if not found and protocol.suite.asks_a_model:
         raise UsageError(
             f"There are no scripted answers of {protocol.system.name} for {protocol.case.name}.",

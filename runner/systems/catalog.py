@@ -92,6 +92,8 @@ class System(Noun):
     """What it calls a model for: names, each with what the call does."""
     ingestion: str | None = None
     """The purpose it calls a model for while it indexes pages; none where it calls none then."""
+    reading: str | None = None
+    """The purpose of an agent that goes from page to page itself; none where there is none."""
     ingesting: Ingesting | None = None
     """What those calls come to at most; none where nobody wrote it down."""
     options: dict[str, Option] = Field(default_factory=dict)
@@ -243,8 +245,9 @@ def _parse(file: Path) -> System:
         # A stranger's folder must not choose what the bench imports.
         if not module.startswith("runner.systems.") or not attribute.isidentifier():
             raise UsageError(f"{file}: the {what} is not runner.systems.MODULE:NAME.")
-    if system.ingestion is not None and system.ingestion not in system.purposes:
-        raise UsageError(f"{file}: ingestion: {system.ingestion!r} is none of its purposes.")
+    for key, purpose in (("ingestion", system.ingestion), ("reading", system.reading)):
+        if purpose is not None and purpose not in system.purposes:
+            raise UsageError(f"{file}: {key}: {purpose!r} is none of its purposes.")
     for preset_name, preset in system.presets.items():
         if preset.model is not None and preset.model not in models:
             raise UsageError(

@@ -30,6 +30,21 @@ def said(text: str, made: str, purpose: str = "observing", task: str = "remember
     return None if entry is None else entry.answer
 
 
+def test_an_agent_reads_what_it_was_told_to_and_is_done() -> None:
+    made = remembering("observing", vault(), "reading")
+    tables = Tables.load([("pages", made)], {})
+    for name in FILES:
+        entry = tables.find("reading", {"task": "read", "next": name})
+        assert entry is not None
+        assert entry.answer == {"read": name}
+    done = tables.find("reading", {"task": "read", "next": ""})
+    assert done is not None
+    assert done.text
+    assert tables.find("observing", {"task": "read", "next": BACKUPS}) is None
+    plain = Tables.load([("pages", remembering("observing", vault()))], {})
+    assert plain.find("reading", {"task": "read", "next": ""}) is None
+
+
 def test_the_note_of_a_page_is_what_the_page_says() -> None:
     made = remembering("observing", vault())
     for name in (BACKUPS, LEAVE, RELEASE):
