@@ -16,7 +16,7 @@ from runner.reports.schema import Report
 from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.memory_honesty.protocol import ASK, INDEX
 
-SEVERAL = "named_several"
+SEVERAL = "of_several_files"
 """What a driver may say in its answer to ``index``: how many of its notes of pages name several
 files. Which of them an answer cites is then arbitrary."""
 MB = 1_000_000
@@ -77,7 +77,7 @@ def taken(report: Report) -> Taken | None:
         p95_ms=_quantile(run, 0.95),
         peak_bytes=run.peak_memory_bytes,
         peak_how=run.peak_memory_how,
-        several=several if isinstance(several, int) else None,
+        several=several if type(several) is int else None,
     )
 
 
