@@ -88,6 +88,27 @@ class Snapshot:
             found[name] = tuple(str(column["name"]) for column in columns)
         return found
 
+    def plain(self, name: str, columns: Collection[str]) -> None:
+        """Make sure that these are columns of an ordinary table, kept and not computed.
+
+        Raises:
+            HostileSnapshot: it is a view, a virtual table, or computes one of them.
+            UnreadableStore: there is no such table, or it lacks one of them.
+        """
+        asked = f"SELECT type, sql FROM sqlite_schema WHERE name = '{name}'"  # noqa: S608
+        found = self.rows(asked)
+        if not found:
+            raise UnreadableStore(f"The store has no table {name}.")
+        words = str(found[0]["sql"]).upper().split(maxsplit=2)
+        if found[0]["type"] != "table" or words[:2] != ["CREATE", "TABLE"]:
+            raise HostileSnapshot(f"What the store calls {name} is no table.")
+        hidden = {row["name"]: row["hidden"] for row in self.rows(f'PRAGMA table_xinfo("{name}")')}
+        for column in columns:
+            if column not in hidden:
+                raise UnreadableStore(f"The table {name} has no column {column}.")
+            if hidden[column]:
+                raise HostileSnapshot(f"The table {name} computes its column {column}.")
+
     def rows(self, question: str) -> list[Row]:
         """All rows of a question of the reader's own.
 
@@ -106,8 +127,14 @@ class Snapshot:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Snapshot]:
+def opened(file: Path, *, computed: bool = False) -> Iterator[Snapshot]:
     """Open a copy of a database for as long as the block lasts.
+
+    Args:
+        file: the database.
+        computed: whether a store of this kind has columns that are computed by functions. Some
+            releases of SQLite read no such schema unless they trust it. The reader then sees to it
+            that it asks for none of these; see :meth:`Snapshot.plain`.
 
     Raises:
         HostileSnapshot: it is no plain file, or too big, or too much to read.
@@ -116,7 +143,7 @@ def opened(file: Path) -> Iterator[Snapshot]:
     with tempfile.TemporaryDirectory(prefix="memory-bench-store-") as folder:
         copy = Path(folder) / "store.db"
         _copy(file, copy)
-        connection = _connect(copy)
+        connection = _connect(copy, trusted=computed)
         try:
             try:
                 snapshot = Snapshot(connection)
@@ -146,7 +173,7 @@ def _copy(file: Path, copy: Path) -> None:
         os.close(descriptor)
 
 
-def _connect(copy: Path) -> sqlite3.Connection:
+def _connect(copy: Path, trusted: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{copy.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
     )
@@ -155,7 +182,7 @@ def _connect(copy: Path) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     try:
-        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute(f"PRAGMA trusted_schema = {'ON' if trusted else 'OFF'}")
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA mmap_size = 0")

@@ -13,7 +13,9 @@ from runner.systems.basic_memory.reader import MAX_PAGE_BYTES, read
 SCHEMA = """
 CREATE TABLE project (id INTEGER PRIMARY KEY, name TEXT);
 CREATE TABLE entity (id INTEGER PRIMARY KEY, title TEXT, file_path TEXT, created_at TEXT,
-    project_id INTEGER, frontmatter_status TEXT GENERATED ALWAYS AS (upper(title)) VIRTUAL);
+    project_id INTEGER, entity_metadata JSON,
+    frontmatter_status TEXT AS (json_extract(entity_metadata, '$.status')) VIRTUAL);
+CREATE INDEX idx_entity_frontmatter_status ON entity (frontmatter_status);
 CREATE VIRTUAL TABLE search_index USING fts5(content, entity_id UNINDEXED);
 INSERT INTO project VALUES (1, 'main'), (2, 'bench');
 """
@@ -126,6 +128,12 @@ def test_what_is_asked_is_a_table(tmp_path: Path) -> None:
     """
     with pytest.raises(HostileSnapshot, match="no table"):
         read(snapshot(tmp_path, schema=schema))
+
+
+def test_what_is_asked_is_not_computed(tmp_path: Path) -> None:
+    computed = "file_path TEXT GENERATED ALWAYS AS (upper('a.md'))"
+    with pytest.raises(HostileSnapshot, match="computes its column file_path"):
+        read(snapshot(tmp_path, schema=SCHEMA.replace("file_path TEXT", computed)))
 
 
 def test_its_wire_knows_no_call() -> None:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path, PurePosixPath
 
-from runner.errors import HostileSnapshot, UnreadableStore
+from runner.errors import HostileSnapshot
 from runner.model import ACTIVE, Claim, Store
 from runner.statements import statements
 from runner.systems._rows import Unmappable, text, time_or_none
-from runner.systems._sqlite import Row, Snapshot, opened
+from runner.systems._sqlite import Row, opened
 
 FILE = "memory.db"
 VAULT = "vault"
@@ -26,7 +26,11 @@ MAX_PAGE_BYTES = 4 * 2**20
 MAX_UNMAPPED = 1000
 """Sentences kept about what could not be mapped; the rest is a number."""
 
-_TABLES = "SELECT type, name, sql FROM sqlite_schema WHERE name IN ('entity', 'project')"
+_TABLES = {
+    "entity": ("id", "file_path", "created_at", "project_id"),
+    "project": ("id", "name"),
+}
+"""What is asked for. The indexes by words and by vectors are never opened."""
 _ENTITIES = """
 SELECT entity.id AS id, entity.file_path AS file_path, entity.created_at AS created_at,
        project.name AS project
@@ -42,8 +46,9 @@ def read(snapshot_dir: Path) -> Store:
         HostileSnapshot: a file is no plain file, too big, or leads out of the snapshot.
         UnreadableStore: it is no store of basic-memory.
     """
-    with opened(snapshot_dir / FILE) as snapshot:
-        _look(snapshot)
+    with opened(snapshot_dir / FILE, computed=True) as snapshot:
+        for table, columns in _TABLES.items():
+            snapshot.plain(table, columns)
         entities = snapshot.rows(_ENTITIES)
     vault = snapshot_dir / VAULT
     claims: list[Claim] = []
@@ -63,18 +68,6 @@ def read(snapshot_dir: Path) -> Store:
     if len(unmapped) > MAX_UNMAPPED:
         kept.append(f"and {len(unmapped) - MAX_UNMAPPED} more of the kind")
     return Store(claims=tuple(claims), unmapped=tuple(kept))
-
-
-def _look(snapshot: Snapshot) -> None:
-    """Make sure that what is asked are tables; an index by words or vectors is never opened."""
-    found = {row["name"]: row for row in snapshot.rows(_TABLES)}
-    for name in ("entity", "project"):
-        if name not in found:
-            raise UnreadableStore(f"The store has no table {name}.")
-        row = found[name]
-        words = str(row["sql"]).upper().split(maxsplit=2)
-        if row["type"] != "table" or words[:2] != ["CREATE", "TABLE"]:
-            raise HostileSnapshot(f"What the store calls {name} is no table.")
 
 
 def _claims(entity: Row, page: str) -> Iterator[Claim]:
