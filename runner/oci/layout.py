@@ -149,6 +149,20 @@ class Layout(ABC):
         if f"sha256:{digest.hexdigest()}" != diff_id:
             raise DamagedArchive(f"The layer {blob.digest} does not unpack to {diff_id}.")
 
+    def check(self, told: Told = untold) -> None:
+        """Hold every blob that the index leads to to its digest.
+
+        Args:
+            told: how many bytes more were read.
+
+        Raises:
+            DamagedArchive: names the first that does not hold.
+        """
+        for blob in self.reached().values():
+            with self.open(blob) as stream:
+                for chunk in stream:
+                    told(len(chunk))
+
     def find(self, name: str) -> Descriptor | None:
         """The manifest of that name or digest."""
         named = (one for one in self.index.manifests if name in (one.digest, ref_name(one)))

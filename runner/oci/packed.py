@@ -69,22 +69,10 @@ class Packed(Layout):
         yield _Span(self._file.fileno(), member.offset, member.size)
 
     def check(self, told: Told = layout.untold) -> None:
-        """Hold every blob to its digest, and see that the index leads to each and to no other.
-
-        Args:
-            told: how many bytes more were read.
-
-        Raises:
-            DamagedArchive: names the first that does not hold.
-        """
-        sizes = self.sizes
-        reached = self.reached()
-        for blob in reached.values():
-            with self.open(blob) as stream:
-                for chunk in stream:
-                    told(len(chunk))
-        if stray := sizes.keys() - reached.keys():
+        """As for every layout; and nothing may lie there that the index does not lead to."""
+        if stray := self.sizes.keys() - self.reached().keys():
             raise DamagedArchive(f"Nothing in the archive asks for the blob {min(stray)}.")
+        super().check(told)
 
 
 def write(out: tars.Out, source: Layout, index: Index, told: Told = layout.untold) -> None:

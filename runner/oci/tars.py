@@ -19,7 +19,7 @@ MOST = 8**11 - 1
 _NAME = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
 _NAME_BYTES = 100
 _SIZE = slice(124, 136)
-_END = bytes(2 * BLOCK)
+END = bytes(2 * BLOCK)
 
 
 class Out(Protocol):
@@ -94,7 +94,7 @@ class Writer:
 
     def end(self) -> None:
         """Write what ends an archive."""
-        self._out.write(_END)
+        self._out.write(END)
 
 
 def members(file: BinaryIO) -> Iterator[Member]:
@@ -109,7 +109,7 @@ def members(file: BinaryIO) -> Iterator[Member]:
     length = file.seek(0, os.SEEK_END)
     at = file.seek(0)
     block = _exactly(file, BLOCK, at)
-    while block != _END[:BLOCK]:
+    while block != END[:BLOCK]:
         member = _member(block, at)
         filler = padding(member.size)
         past = member.offset + member.size
@@ -123,8 +123,8 @@ def members(file: BinaryIO) -> Iterator[Member]:
         at, block = past + len(filler), rest[len(filler) :]
     if _exactly(file, BLOCK, at + BLOCK) != block:
         raise DamagedArchive(f"The archive does not end as it has to, at byte {at + BLOCK}.")
-    if at + len(_END) != length:
-        raise DamagedArchive(f"Something follows the end of the archive, at byte {at + len(_END)}.")
+    if at + len(END) != length:
+        raise DamagedArchive(f"Something follows the end of the archive, at byte {at + len(END)}.")
 
 
 def _member(block: bytes, at: int) -> Member:
