@@ -8,19 +8,22 @@ import orjson
 import pytest
 from rich.cells import cell_len
 
-from runner.commands import _honesty
+from runner.commands import _honesty, _honesty_plan
 from runner.commands._honesty import Wanted, show
 from runner.commands._honesty_plan import files_in
 from runner.commands._options import Output
 from runner.errors import UsageError
+from runner.reports.files import save
 from runner.reports.honesty import Row, questions
 from runner.reports.schema import Report
 from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.suites.memory_honesty import load_exam
-from runner.systems.catalog import load
+from runner.systems.catalog import Ingesting, System, load
 from tests.commands.conftest import Bench
 from tests.reports._honesty import FAILED, report
+from tests.reports._taken import call, took
+from tests.runs._exams import taking_notes
 from tests.suites.memory_honesty._kit import BACKUPS, LEAVE, OLD_BACKUPS, ROWS, exam
 
 pytestmark = pytest.mark.slow
@@ -326,3 +329,90 @@ def test_every_rate_with_its_interval(shown: Show) -> None:
     assert "corrections right" in out
     assert "20% [0–33]" in out
     assert "cost" not in out.partition("wrong rate")[2]
+
+
+# ---------------------------------------------------------------- what it took, and what is kept
+
+
+def test_what_it_took_and_how_much_moved_stand_below_the_grades(shown: Show) -> None:
+    notes = took(load_exam("dev"), call(1), call(2), runs=2)
+    _, out, _ = shown(report(load_exam("dev"), runs=2), notes, systems=["bm25", "router"])
+    said = [" ".join(line.split()) for line in out.splitlines()]
+    assert said.index("system pages index s calls US$ p50 ms p95 ms MB several") < said.index(
+        "system runs any two by two wrong right neighbours false"
+    )
+    assert "router 30 0.00 2 0.0200 15 29 350 ·" in said
+    assert "calls, US$: scripted: made from the page's own text; simulated, at list prices." in out
+    assert all(cell_len(line) <= 80 for line in out.splitlines())
+    _, out, _ = shown(notes)
+    assert "model claude-sonnet-5-5 (scripted: made from the page's own text)" in out
+    assert " ".join(out.split()).count("system pages index s calls") == 1
+
+
+def test_answers_to_a_development_set_are_kept_and_those_to_a_held_out_one_are_not(
+    shown: Show, tmp_path: Path
+) -> None:
+    home = tmp_path / "answers"
+    reports = (report(load_exam("dev")), report(load_exam("heldout")))
+    _, _, err = shown(*reports, answers=home)
+    assert f"Answers: {home}/bm25/dev.jsonl" in err
+    assert "The answers of bm25 to heldout are not written: it is held out." in err
+    assert sorted(path.name for path in (home / "bm25").iterdir()) == ["answers.toml", "dev.jsonl"]
+
+
+def test_saved_reports_are_shown_in_the_order_that_was_typed(bench: Bench) -> None:
+    for system in ("oracle", "bm25", "router"):
+        for name in ("dev", "heldout"):
+            save(report(load_exam(name), system=system), Path(f"{system}-{name}.json"))
+    done = bench("honesty", "--saved", ".", "--systems", "router,bm25", "--set", "heldout")
+    assert done.code == 0
+    at = [line.split()[0] for line in done.out.splitlines() if line.startswith(("router", "bm25"))]
+    assert at == ["router", "bm25"] * 2
+    assert "oracle" not in done.out
+    # What serves a floor or a comparison is read beside, and not shown for its own sake.
+    done = bench("honesty", "--saved", ".", "--system", "router", "--set", "heldout", "--rules",
+                 "--vs", "oracle")  # fmt: skip
+    assert "router + " in done.out
+    assert "router minus oracle" in done.out
+    assert "dev (vault1)" not in done.out
+    done = bench("honesty", "--saved", ".", "--answers", "kept")
+    assert sorted(path.name for path in Path("kept").iterdir()) == ["bm25", "oracle", "router"]
+
+
+def test_an_answer_that_cannot_be_kept_stops_it_before_anything_starts(bench: Bench) -> None:
+    Path("file").touch()
+    done = bench("honesty", "--answers", "file/answers")
+    assert done.code == 6
+    assert "No answers can be written at file/answers" in " ".join(done.err.split())
+
+
+def test_what_indexing_with_a_model_costs_is_bounded_before_anything_is_spent(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = Ingesting(prompt_bytes=10_000, reply_tokens=500)
+
+    def loaded(name: str, version: str | None = None) -> System:
+        return taking_notes(ingesting=asks) if name == "router" else load(name, version)
+
+    monkeypatch.setattr(_honesty_plan, "load", loaded)
+    done = bench("honesty", "--systems", "bm25,router", "--set", "dev", "--set", "heldout3",
+                 "--estimate", "--arm", "live")  # fmt: skip
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "Memory honesty, dev, router, on claude-sonnet-5-5: estimate" in said
+    assert "Memory honesty, heldout3, router" in said
+    assert "bm25" not in said
+    assert said.count("upper bound: US$") == 2
+    assert "worked out from 110 pages of" in said
+    assert "together: about US$" in said
+    assert ", at most US$" in said
+    # Without a terminal nothing is spent unasked, and the bound is told before.
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    done = bench("honesty", "--system", "router", "--arm", "live")
+    assert done.code == 8
+    assert "upper bound: US$" in done.err
+    # Where the system does not say what it asks, nothing is guessed.
+    asks = None  # type: ignore[assignment]
+    done = bench("honesty", "--system", "router", "--arm", "live", "--estimate")
+    assert done.code == 2
+    assert "It is not known what router asks" in " ".join(done.err.split())

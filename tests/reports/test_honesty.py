@@ -22,6 +22,7 @@ from runner.reports.honesty import (
     title,
     under_rules,
 )
+from runner.reports.honesty import asked as asked_for
 from runner.suites.memory_honesty import Answer, Exam, Mark, PageStatus
 from tests.reports._honesty import FAILED, report
 from tests.reports.conftest import produced
@@ -204,6 +205,35 @@ def test_rules_are_replaced_pages_left_out_and_a_floor_from_a_development_set() 
 def test_what_becomes_a_refusal_when_only_a_replaced_page_was_cited() -> None:
     ruled = under_rules(row(q001=[OLD_BACKUPS]), row())
     assert (ruled.result.metrics.stale, ruled.result.metrics.false_refusals.hits) == (0, 1)
+
+
+def test_without_scores_replaced_pages_are_left_out_and_nothing_else() -> None:
+    unscored = row(score=None, q001=[OLD_BACKUPS, BACKUPS], q002=[OLD_BACKUPS], q005=[LEAVE])
+    ruled = under_rules(unscored, None)
+    assert ruled.label == "bm25 + rules (replaced left out; no scores, so no floor)"
+    found = ruled.result.metrics
+    assert (found.stale, found.corrections_right.hits, found.false_refusals.hits) == (0, 1, 1)
+    assert found.wrong == 1, "no floor keeps out what sounds like it"
+    assert ruled.notes == (
+        "bm25: in 1 of 6 answers all pages were replaced ones, of 5 asked for; with those left"
+        " out they count as refusals.",
+    )
+    assert under_rules(row(score=None), None).notes == ()
+
+
+def test_of_deep_answers_the_first_count_and_with_rules_those_that_are_left() -> None:
+    asked = exam("dev", top_k=1, depth=4)
+    deep = graded("bm25", asked, given(asked, q001=[OLD_BACKUPS, OLD_BACKUPS, RELEASE, BACKUPS]))
+    assert deep.result.metrics.stale == 1
+    ruled = under_rules(deep, row())
+    assert ruled.result.metrics.stale == 0
+    assert ruled.result.metrics.unrelated == 1, "the first that is left, and not the right one"
+    assert ruled.notes == ()
+
+
+def test_how_many_pages_are_asked_for() -> None:
+    assert asked_for(exam("dev")) == "5 pages each at most"
+    assert asked_for(exam("dev", depth=50)) == "5 pages each at most of 50 asked for"
 
 
 def test_no_floor_without_scores_or_from_a_held_out_set() -> None:

@@ -3,10 +3,11 @@
 import pytest
 
 from runner.model import Ending, Outcome
-from runner.reports.honesty import graded, row_of
+from runner.reports.honesty import graded, row_of, under_rules
 from runner.reports.results import page
-from runner.suites.memory_honesty import Exam
+from runner.suites.memory_honesty import Exam, load_exam
 from tests.reports._honesty import FAILED, report
+from tests.reports._taken import call, took
 from tests.suites.memory_honesty._big import big, made
 from tests.suites.memory_honesty._kit import (
     BACKUPS,
@@ -56,6 +57,33 @@ def test_every_system_and_set_is_on_it() -> None:
     assert by_language == ["bm25", "1 / 3", "0 / 1", "1 / 1", "1 / 1"]
     assert written.count("- bm25 0.1.0, `sha256:1`") == 1
     assert "On 2026-12-01 by bench" in written
+
+
+def test_what_it_took_and_what_differs_stand_below_the_grades() -> None:
+    asked = load_exam("dev")
+    report_ = took(asked, call(1), call(2), indexed={"of_several_files": 3})
+    system = report_.system.model_copy(update={"name": "claude-mem", "version": "13.25.3"})
+    made = report_.model_copy(update={"system": system})
+    plain = report(asked)
+    written = page([row_of(plain), row_of(made)], [plain, made])
+    assert rows_of(written, "claude-mem")[1] == [
+        "claude-mem", "30", "0.00", "2", "0.0200", "15", "29", "350", "3",
+    ]  # fmt: skip
+    assert "Calls, US$: scripted: made from the page's own text; simulated" in written
+    assert "- **claude-mem**: version 13.25.3 here, 13.35.0 there; embedder" not in written
+    assert "- **claude-mem**: version 13.25.3 here, 13.35.0 there; notes taken by no" in written
+    assert "Runs of the same questions" not in written
+
+
+def test_answers_under_rules_say_how_many_pages_were_asked_for() -> None:
+    asked = exam("dev", depth=50)
+    bare = graded("bare", asked, [answer(one.id, [OLD_BACKUPS]) for one in asked.asked()])
+    written = page([bare, under_rules(bare, None)], [])
+    assert (
+        "5 may be cited, of 50 asked for: leaving out replaced ones empties no answer." in written
+    )
+    assert "bare: in 6 of 6 answers all pages were replaced ones, of 50 asked for;" in written
+    assert len(rows_of(written, "bare + rules (replaced left out; no scores, so no floor)")) == 2
 
 
 def test_tables_are_whole() -> None:
