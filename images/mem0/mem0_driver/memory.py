@@ -1,5 +1,6 @@
 """mem0's own memory, opened as its user would open it, and held to what it was given."""
 
+import functools
 import hashlib
 import importlib
 import importlib.metadata
@@ -72,6 +73,7 @@ class Memories:
         self._utils = importlib.import_module("mem0.memory.utils")
         self._llm_error = importlib.import_module("mem0.exceptions").LLMError
         self.linguist = _linguist()
+        _one_thread()
         try:
             with self._watch.listening("opening"):
                 self._mem0 = memory.from_config(settings.config(folder))
@@ -206,7 +208,15 @@ def encoder() -> str:
         raise Degraded(f"{cache} holds {len(files)} encoders, not one")
     with files[0].open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    return f"{EMBEDDER.rpartition('/')[2]}, float32, ONNX, sha256 {digest[:12]}"
+    return f"{EMBEDDER.rpartition('/')[2]}, float32, ONNX, one thread, sha256 {digest[:12]}"
+
+
+def _one_thread() -> None:
+    """mem0 has no setting for the threads of its encoder. Several wait for each other by spinning:
+    beside other work on the same cores that is ten times slower, and never much faster."""
+    module = importlib.import_module("mem0.embeddings.fastembed")
+    if not isinstance(module.TextEmbedding, functools.partial):
+        module.TextEmbedding = functools.partial(module.TextEmbedding, threads=1)
 
 
 def _linguist() -> str:
