@@ -87,34 +87,55 @@ def load(path: Path) -> Report:
         AlteredReport: when it is no report of this version, or a part does not match its digest.
     """
     try:
-        document: Any = orjson.loads(path.read_bytes())
+        raw = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except orjson.JSONDecodeError as error:
-        raise AlteredReport(f"{path} is no JSON: {error}.") from error
-    if not isinstance(document, dict) or "report_version" not in document:
-        raise AlteredReport(f"{path} is no report of this bench.")
-    if document["report_version"] != REPORT_VERSION:
-        raise AlteredReport(
-            f"{path} is a report of version {document['report_version']!r};"
-            f" this bench reads version {REPORT_VERSION}."
-        )
+    document = document_of(raw, str(path))
     changed = integrity.altered(document)
     if changed:
         raise AlteredReport(
             f"{path} was changed after it was written: {', '.join(changed)}.",
             hint="Its digests do not match. Get the original file.",
         )
+    report = report_of(document, str(path))
+    check_runs(report, str(path))
+    return report if report.sealed is None else _opened(report, path)
+
+
+def document_of(raw: bytes, name: str) -> dict[str, Any]:
+    """What a file holds, when it is a report of this version; its parts are not looked at.
+
+    Raises:
+        AlteredReport: it is none.
+    """
     try:
-        report = Report.model_validate_json(orjson.dumps(document))
+        document: Any = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise AlteredReport(f"{name} is no JSON: {error}.") from error
+    if not isinstance(document, dict) or "report_version" not in document:
+        raise AlteredReport(f"{name} is no report of this bench.")
+    if document["report_version"] != REPORT_VERSION:
+        raise AlteredReport(
+            f"{name} is a report of version {document['report_version']!r};"
+            f" this bench reads version {REPORT_VERSION}."
+        )
+    return document
+
+
+def report_of(document: dict[str, Any], name: str) -> Report:
+    """The report in a document, as it is published: that of a held-out set is closed.
+
+    Raises:
+        AlteredReport: it does not follow the schema.
+    """
+    try:
+        return Report.model_validate_json(orjson.dumps(document))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise AlteredReport(
-            f"{path} does not follow the schema: {where}: {first['msg']}."
+            f"{name} does not follow the schema: {where}: {first['msg']}."
         ) from error
-    _check_runs(report, path)
-    return report if report.sealed is None else _opened(report, path)
 
 
 def _opened(report: Report, path: Path) -> Report:
@@ -131,8 +152,12 @@ def _opened(report: Report, path: Path) -> Report:
     return open_(report, sealed)
 
 
-def _check_runs(report: Report, path: Path) -> None:
-    """Refuse a report whose runs are not the runs it planned, each once, on its own settings."""
+def check_runs(report: Report, path: str) -> None:
+    """Refuse a report whose runs are not the runs it planned, each once, on its own settings.
+
+    Raises:
+        AlteredReport: names the run.
+    """
     planned = {item.id: item for item in report.planned}
     if len(planned) != len(report.planned):
         raise AlteredReport(f"{path}: planned names a run twice.")

@@ -39,26 +39,68 @@ def verify(report: Report) -> None:
     Raises:
         AlteredReport: something differs; names the field.
     """
-    _verify_case(report)
+    verify_case(report)
+    verify_models(report)
+    again = rescore(report, report.checks_version)
+    verify_runs(report, again)
+    verify_costs(report)
+    verify_valid(report)
+    verify_verdict(report, again)
+
+
+def verify_case(report: Report) -> None:
+    """Compare the case with its digests, and with what this bench has of the same digests."""
+    case, suite = report.case, suite_of(report.case)
+    listed = {item.name: item.sha256 for item in report.fixtures}
+    own = suite.digests(case)
+    for name, sha256 in own.items():
+        if listed.get(name) != sha256:
+            raise _differs(f"case ({name})", "the fixtures")
+    known = suite.known(case)
+    # Of another bench, where the digests differ: its own rows are all there is.
+    if known is not None and suite.digests(known) == own and known != case:
+        raise _differs("case", "the file of the same digest")
+
+
+def verify_models(report: Report) -> None:
+    """Whether it is a mixture of models, and whether its runs replay the cassette it names."""
     if report.mixed != (len(set(report.purposes.values())) > 1):
         raise _differs("mixed", "the models of the purposes")
     for number, run in enumerate(report.runs):
         replayed = run.gateway.cassette_sha256 if run.gateway is not None else None
         if replayed is not None and (report.cassette is None or report.cassette.sha256 != replayed):
             raise _differs(f"runs[{number}].gateway.cassette_sha256", "the report's cassette")
-    aliases = load_prices().aliases
-    again = rescore(report, report.checks_version)
+
+
+def verify_runs(report: Report, again: Report) -> None:
+    """Every check, observation and ending, beside the same computed again."""
     for number, (saved, computed) in enumerate(zip(report.runs, again.runs, strict=True)):
         for field in ("checks", "observations", "ending"):
             if getattr(saved, field) != getattr(computed, field):
                 raise _differs(f"runs[{number}].{field}", "the run's own rows and events")
-        _verify_costs(saved, number, aliases)
-        if saved.ending.outcome in JUDGED:
-            _verify_valid(saved, number, aliases)
-    if report.verdict != _as_of(again.verdict, report.verdict):
-        raise _differs("verdict", "the runs")
+
+
+def verify_costs(report: Report) -> None:
+    """What every call, every run and all of them cost, from tokens and prices."""
+    aliases = load_prices().aliases
+    for number, run in enumerate(report.runs):
+        _verify_costs(run, number, aliases)
     if report.spend.cost_usd != sum((run.cost_usd for run in report.runs), Decimal(0)):
         raise _differs("spend.cost_usd", "the runs' costs")
+
+
+def verify_valid(report: Report) -> None:
+    """That no run has a verdict which its sandbox or its model calls do not allow."""
+    aliases = load_prices().aliases
+    for number, run in enumerate(report.runs):
+        if run.ending.outcome in JUDGED:
+            _verify_valid(run, number, aliases)
+
+
+def verify_verdict(report: Report, again: Report) -> None:
+    """The verdict over all runs, intervals and all, beside the same computed again."""
+    if report.verdict != _as_of(again.verdict, report.verdict):
+        raise _differs("verdict", "the runs")
 
 
 def rescore(report: Report, version: int) -> Report:
@@ -95,20 +137,6 @@ def _as_of(computed: AnyVerdict | None, saved: AnyVerdict | None) -> AnyVerdict 
     if isinstance(computed, HonestyVerdict) and isinstance(saved, HonestyVerdict):
         return computed.as_of(saved)
     return computed
-
-
-def _verify_case(report: Report) -> None:
-    """Compare the case with its digests, and with what this bench has of the same digests."""
-    case, suite = report.case, suite_of(report.case)
-    listed = {item.name: item.sha256 for item in report.fixtures}
-    own = suite.digests(case)
-    for name, sha256 in own.items():
-        if listed.get(name) != sha256:
-            raise _differs(f"case ({name})", "the fixtures")
-    known = suite.known(case)
-    # Of another bench, where the digests differ: its own rows are all there is.
-    if known is not None and suite.digests(known) == own and known != case:
-        raise _differs("case", "the file of the same digest")
 
 
 def _verify_valid(run: RunRecord, number: int, aliases: Mapping[str, str]) -> None:
