@@ -4,11 +4,12 @@ strace while every name leads to a sinkhole. ``docs/quiet.md`` says what is prov
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from runner import images
+from runner.errors import CannotStart
 from runner.runs.plan import Images
 from runner.runs.sandbox import Engine, EngineSandbox, SystemBox, start
 from runner.systems import catalog
@@ -28,7 +29,12 @@ sense: netlink reaches the kernel alone, and these questions change nothing."""
 def watching(system: catalog.System) -> Iterator[str]:
     """A system's image with strace in it, which is gone afterwards."""
     version = system.version if system.versions else None
-    image = images.ensure(system.image, version=version, model=system.model)
+    try:
+        image = images.ensure(system.image, version=version, model=system.model)
+    except CannotStart as error:
+        if "cannot be baked in" not in error.message:
+            raise
+        pytest.skip(f"{called(system)} cannot be built where no model hub can be reached.")
     tag = box.build(image, images.ensure("base"))
     try:
         yield tag
@@ -124,25 +130,63 @@ def test_a_tool_that_asks_for_names_is_caught_by_address_too(phoned: Seen) -> No
     assert any("Host: static.example.net" in one for one in said)
 
 
-TELLING: Mapping[str, tuple[Mapping[str, str], tuple[str, ...]]] = {
-    "mem0": (
-        {"MEM0_TELEMETRY": "True", "DO_NOT_TRACK": ""},
-        ("us.i.posthog.com", "raw.githubusercontent.com"),
+@dataclass(frozen=True, slots=True)
+class Talker:
+    """A system that is let tell others of its use.
+
+    Attributes:
+        told: whom it then tells.
+        env: what lets it.
+        command: what is run in its driver's place, where the driver itself keeps it quiet.
+    """
+
+    told: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+
+
+LOUD_CLAUDE_MEM = """\
+from claude_mem_driver import place
+from claude_mem_driver.driver import main
+
+place.QUIET.clear()
+settings = place.Place.settings
+bare = {"CLAUDE_CODE_PATH": "/opt/claude-mem/bin/claude-code"}
+place.Place.settings = lambda self, model: {**settings(self, model), **bare}
+main()
+"""
+TALKERS = {
+    "basic-memory": Talker(
+        told=("pypi.org", "mobile.events.data.microsoft.com"),
+        env={
+            "FASTMCP_CHECK_FOR_UPDATES": "stable",
+            "FASTMCP_SHOW_SERVER_BANNER": "true",
+            "ORT_DISABLE_TELEMETRY": "",
+            "BASIC_MEMORY_NO_PROMOS": "",
+            "BASIC_MEMORY_AUTO_UPDATE": "true",
+            "HF_HUB_OFFLINE": "",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "",
+        },
+    ),
+    "claude-mem": Talker(told=(), command=("python3", "-c", LOUD_CLAUDE_MEM)),
+    "mem0": Talker(
+        told=("us.i.posthog.com", "raw.githubusercontent.com"),
+        env={"MEM0_TELEMETRY": "True", "DO_NOT_TRACK": ""},
     ),
 }
-"""Systems, each with what lets it tell others of its use, and whom it then tells."""
 
 
-@pytest.mark.parametrize("name", TELLING)
+@pytest.mark.parametrize("name", TALKERS)
 def test_a_system_that_may_tell_others_is_caught(sandbox: EngineSandbox, name: str) -> None:
-    env, told = TELLING[name]
-    _, seen = look(sandbox, catalog.load(name), env=env)
+    talker = TALKERS[name]
+    _, seen = look(sandbox, catalog.load(name), talker.command, talker.env)
     print(f"{name}: {seen}")
-    for host in told:
+    for host in talker.told:
         one(seen, "name", f"{host} (A)")
     one(seen, "address", f"{SINKHOLE}:443")
     said = [finding.which for finding in seen.findings if finding.what == "knock"]
-    assert {host for host in told if any(f" to {host}'" in one for one in said)} == set(told)
+    heard = {host for host in talker.told if any(f" to {host}'" in one for one in said)}
+    assert heard == set(talker.told)
 
 
 def test_the_same_tool_is_quiet_when_it_is_told_to_be(sandbox: EngineSandbox) -> None:
