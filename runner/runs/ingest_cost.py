@@ -68,12 +68,16 @@ def ingestion_estimate(protocol: Protocol, prices: PriceList) -> Estimate | None
             " cache.",
         ),
         bound_note=(
-            f"Nothing of it was measured: it is {form.calls} calls a page"
-            f"{f' and {form.beside} more' if form.beside else ''}, each byte a token, each reply as"
-            " long as may be"
+            f"Nothing of it was measured: it is {_calls(form.calls)} a page"
+            f"{f' and {_calls(form.beside)} more' if form.beside else ''}, each byte a token, each"
+            " reply as long as may be"
             + (", each call with all that was said before it." if form.conversation else ".")
         ),
     )
+
+
+def _calls(count: int) -> str:
+    return "one call" if count == 1 else f"{count} calls"
 
 
 def _plain(usage: Usage) -> Usage:
@@ -97,7 +101,7 @@ def _bound(form: Ingesting, sizes: Sequence[int]) -> Usage:
     calls = [*pages, *[0] * form.beside]
     before, total = 0, 0
     for page in calls:
-        total += FRAME_TOKENS + form.prompt_bytes + page + before
+        total += min(form.context_tokens, FRAME_TOKENS + form.prompt_bytes + page + before)
         if form.conversation:
             before += page + form.reply_tokens
     said = len(calls) * form.reply_tokens

@@ -67,6 +67,8 @@ class Ingesting(Noun):
     """Of a reply, at most."""
     conversation: bool = False
     """Whether a call holds all that was said before it."""
+    context_tokens: int = Field(default=1_000_000, ge=1)
+    """Of a call, at most: what a model can be told at all."""
 
 
 class System(Noun):

@@ -81,6 +81,16 @@ def test_a_conversation_says_everything_again() -> None:
     assert told.bound_note.endswith("each call with all that was said before it.")
 
 
+def test_no_call_holds_more_than_a_model_can_be_told() -> None:
+    told = estimated(prompt_bytes=0, reply_tokens=64_000, conversation=True, context_tokens=100_000)
+    price = PRICES.resolve(MODEL)
+    said = Usage(output=64_000 * len(PAGES))
+    assert told.bound_usd is not None
+    assert told.bound_usd - price.cost(said) <= price.cost(
+        Usage(cache_write_1h=100_000 * len(PAGES))
+    )
+
+
 def test_runs_and_models_count() -> None:
     system = taking_notes(ingesting=Ingesting(prompt_bytes=1, reply_tokens=1))
     three = ingestion_estimate(exam_of(system, runs={"dev": 3}), PRICES)
