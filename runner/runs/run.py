@@ -31,6 +31,7 @@ from runner.runs.keep import Keep
 from runner.runs.purse import Purse
 from runner.runs.sandbox.protocol import Box, PeakMemory, Sandbox
 from runner.runs.snapshots import read_snapshot
+from runner.runs.warned import warned
 from runner.runs.watch import Watch
 from runner.suites.suite import Material
 
@@ -253,6 +254,7 @@ class Attempt:
                 step.verb, dict(step.payload), deadline_s=self.job.spec.step_deadline_s
             )
             result, saw = dict(reply.result), reply.now
+            self._warnings += warned(step.name, result)
             if not step.aside:  # it goes by the clock of the step before it
                 self._compare_clocks(step, day, reply.now)
             if step.snapshot:

@@ -207,6 +207,15 @@ def test_an_escape_stops_the_run_before_its_first_step(sandbox: MemorySandbox, r
     assert record.steps == ()
 
 
+def test_what_a_system_itself_warns_of_is_told(run: Run) -> None:
+    def warn(_box: MemoryBox, request: Mapping[str, Any], verb: Verb) -> Any:
+        return {**verb(request), "warnings": ["Of the first note nothing is left."]}
+
+    record = run(consolidate=warn)
+    assert record.ending.outcome is Outcome.PASSED
+    assert record.warnings == ("consolidate: Of the first note nothing is left.",)
+
+
 def test_a_limit_that_is_not_enforced_is_a_warning(sandbox: MemorySandbox, run: Run) -> None:
     sandbox.limits = (Limit(name="pids", wanted="512", seen="max", enforced=False),)
     record = run()
