@@ -154,7 +154,7 @@ def test_notes_on_days_of_their_own(image: str, start: Start, door: Door, tmp_pa
         assert reply["ok"], reply
         assert abs(datetime.fromisoformat(reply["now"]) - noon) < timedelta(minutes=1)
     # Word for word what it holds, and what it has just heard, is dropped; and told.
-    assert reply["result"] == {"memories": 1, "said": 3, "duplicates": 2}
+    assert reply["result"] == {"memories": 1, "said": 3, "duplicates": 2, "warnings": []}
     body = door.upstream.seen[-1].document
     turn = body["messages"][0]["content"]
     assert "## Observation Date\n2026-10-01" in turn
@@ -189,10 +189,10 @@ def test_pages_are_found_by_what_they_said(start: Start, door: Door) -> None:
     assert told == {
         "pages": 2,
         "remembered": 2,
-        "nothing_to_remember": [],
         "memories": 3,
         "said": 3,
         "duplicates": 0,
+        "warnings": [],
     }
     asked = container.ask("ask", question="How long are backups kept?", top_k=5)["result"]
     assert asked["refused"] is False
@@ -232,10 +232,12 @@ def test_nothing_to_remember_is_told(start: Start, door: Door) -> None:
     door.upstream.then(How(text='{"memory": []}'), How(text=memories("Leave is 24 weeks.")))
     told = container.ask("index", pages=PAGES)["result"]
     assert (told["pages"], told["remembered"]) == (2, 1)
-    assert told["nothing_to_remember"] == ["Ops/Backups.md"]
+    [warning] = told["warnings"]
+    assert warning.startswith("Ops/Backups.md left no memory: the model said")
     door.upstream.then(How(text='{"memory": []}'))
     told = container.ask("deposit", name="a.md", text="Hello.")["result"]
-    assert told == {"memories": 0, "said": 0, "duplicates": 0}
+    assert (told["memories"], told["said"], told["duplicates"]) == (0, 0, 0)
+    assert "a.md left no memory" in told["warnings"][0]
 
 
 def test_a_page_that_is_lost_as_a_duplicate_is_an_error(start: Start, door: Door) -> None:

@@ -108,7 +108,8 @@ class Driver:
         }
 
     def _deposit(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        return _told(self._add(*requests.note(request)))
+        name, text = requests.note(request)
+        return _told({name: self._add(name, text)})
 
     def _consolidate(self, request: Mapping[str, Any]) -> dict[str, Any]:
         self._opened()
@@ -120,14 +121,9 @@ class Driver:
             raise BadRequest("there are pages already: index is asked once")
         self._indexed = True
         added = {name: self._add(name, text) for name, text in pages}
-        nothing = [name for name, each in added.items() if each.nothing]
-        return {
-            # A page of which the model said that there is nothing to remember was taken too.
-            "pages": len(added),
-            "remembered": len(added) - len(nothing),
-            "nothing_to_remember": nothing,
-            **_told(*added.values()),
-        }
+        remembered = sum(not each.nothing for each in added.values())
+        # A page of which the model said that there is nothing to remember was taken too.
+        return {"pages": len(added), "remembered": remembered, **_told(added)}
 
     def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         limit = self._configured().options.limit
@@ -230,11 +226,18 @@ def _read(source: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-def _told(*added: Added) -> dict[str, int]:
+def _told(added: Mapping[str, Added]) -> dict[str, Any]:
+    """What became of texts, by their names."""
+    every = added.values()
     return {
-        "memories": sum(each.memories for each in added),
-        "said": sum(each.said for each in added),
-        "duplicates": sum(each.duplicates for each in added),
+        "memories": sum(each.memories for each in every),
+        "said": sum(each.said for each in every),
+        "duplicates": sum(each.duplicates for each in every),
+        "warnings": [
+            f"{name} left no memory: the model said that there is nothing to remember."
+            for name, each in added.items()
+            if each.nothing
+        ],
     }
 
 

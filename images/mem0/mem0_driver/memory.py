@@ -214,7 +214,7 @@ def encoder() -> str:
 def _one_thread() -> None:
     """mem0 has no setting for the threads of its encoder. Several wait for each other by spinning:
     beside other work on the same cores that is ten times slower, and never much faster."""
-    module = importlib.import_module("mem0.embeddings.fastembed")
+    module: Any = importlib.import_module("mem0.embeddings.fastembed")
     if not isinstance(module.TextEmbedding, functools.partial):
         module.TextEmbedding = functools.partial(module.TextEmbedding, threads=1)
 
