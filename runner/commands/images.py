@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner import engine_api, images
+from runner.commands import _archive
 from runner.commands._options import Output
 from runner.errors import CannotStart, NotConfirmed, UsageError
 from runner.images import Listed, State
@@ -26,7 +27,7 @@ from runner.runs import sandbox
 from runner.systems import catalog
 
 app = typer.Typer(
-    help="The images that systems, gateway and bench run from: list, build, remove old ones.",
+    help="The images that systems, gateway and bench run from: list, build, archive, remove.",
     rich_markup_mode=None,
 )
 
@@ -134,6 +135,9 @@ def prune(
     for reason in done.kept:
         console.print(Text(plain(f"kept {reason}")), soft_wrap=True)
 
+
+app.command("archive")(_archive.archive)
+app.command("restore")(_archive.restore)
 
 # ---------------------------------------------------------------- what is shown
 

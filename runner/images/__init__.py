@@ -1,5 +1,6 @@
 """Images: built when missing, known by digests, listed, removed."""
 
+from runner.images._source import source
 from runner.images.build import BENCH_LOCAL, check, ensure, models, names, versions
 from runner.images.identity import identify, sweep
 from runner.images.listing import Built, built
@@ -19,6 +20,7 @@ __all__ = [
     "models",
     "names",
     "prune",
+    "source",
     "survey",
     "sweep",
     "versions",

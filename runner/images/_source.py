@@ -10,7 +10,7 @@ from runner.errors import UsageError
 from runner.images import _folder
 from runner.images._folder import BASE, BENCH
 
-__all__ = ["BASE", "BENCH", "Recipe", "recipe", "settings"]
+__all__ = ["BASE", "BENCH", "Recipe", "recipe", "settings", "source"]
 # What .dockerignore lets into the bench image.
 _BENCH_PARTS = (
     "Dockerfile",
@@ -109,6 +109,15 @@ def recipe(
     return Recipe(
         name, context, source.hexdigest(), digest.hexdigest(), given, version=version, model=model
     )
+
+
+def source(name: str) -> str:
+    """sha256 over the files of an image as they are now: what its label ``source`` says of them.
+
+    Raises:
+        UsageError: there is no such image.
+    """
+    return recipe(name).source
 
 
 def _one_of(

@@ -6,7 +6,7 @@ Its members are ``oci-layout``, ``index.json``, the blobs in the order of their 
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -40,6 +40,11 @@ class Packed(Layout):
         try:
             self._spans, self.index = _contents(self._file)
             self.index_digest = layout.digest_of(_read(self._file, self._spans[INDEX]))
+            self.sizes: Mapping[str, int] = {
+                f"sha256:{name.removeprefix(BLOBS)}": member.size
+                for name, member in self._spans.items()
+                if name.startswith(BLOBS)
+            }
         except BaseException:
             self._file.close()
             raise
@@ -54,25 +59,20 @@ class Packed(Layout):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """The size of every blob there is, by its digest, sorted."""
-        return {
-            f"sha256:{name.removeprefix(BLOBS)}": member.size
-            for name, member in self._spans.items()
-            if name.startswith(BLOBS)
-        }
+    def size(self, digest: str) -> int | None:
+        """The size of a blob; none where it is not there."""
+        return self.sizes.get(digest)
 
     @contextlib.contextmanager
     def _open(self, digest: str) -> Iterator[zstd.Source]:
         member = self._spans[BLOBS + digest.removeprefix("sha256:")]
         yield _Span(self._file.fileno(), member.offset, member.size)
 
-    def check(self, told: Told = layout.untold) -> None:
+    def check(self, told: Told = layout.untold, but: Container[str] = ()) -> None:
         """As for every layout; and nothing may lie there that the index does not lead to."""
         if stray := self.sizes.keys() - self.reached().keys():
             raise DamagedArchive(f"Nothing in the archive asks for the blob {min(stray)}.")
-        super().check(told)
+        super().check(told, but)
 
 
 def write(out: tars.Out, source: Layout, index: Index, told: Told = layout.untold) -> None:
