@@ -23,7 +23,6 @@ _LINE = re.compile(
     r"(?P<text>.*)"
 )
 _OF = re.compile(r"\bsessionDbId=(\d+)")
-_CREATED = re.compile(r"CREATED \| contentSessionId=(?P<id>\S+) → sessionDbId=(?P<number>\d+)")
 _STORED = re.compile(r"STORED \|.*?\bobsIds=\[(?P<ids>[\d,]*)\] \| summaryId=(?P<summary>\d+|none)")
 _PREVIEW = re.compile(r"\bpreview=(?P<said>.*?)(?:, consecutiveContextOverflows=\d+)?\}\Z")
 _ENDED = (
@@ -137,12 +136,6 @@ def parsed(text: str) -> Iterator[Line]:
         found = Line(head["level"], head["part"], int(number) if number else None, head["text"])
     if found is not None:
         yield found
-
-
-def number_of(lines: Iterable[Line], session: str) -> int | None:
-    """The number the worker gave a session."""
-    created = (_CREATED.match(line.text) for line in lines)
-    return next((int(c["number"]) for c in created if c and c["id"] == session), None)
 
 
 def outcome(line: Line) -> Kept | Dropped | None:

@@ -12,8 +12,8 @@ from claude_mem_driver.log import Dropped, Kept, outcome, search_failed
 from claude_mem_driver.place import Place, endpoint
 from claude_mem_driver.settings import ENDPOINTS, Settings
 from claude_mem_driver.store import Observation, Store
-from claude_mem_driver.watched import Watched
-from claude_mem_driver.worker import LOOK_S, Worker
+from claude_mem_driver.watched import Watched, let_go
+from claude_mem_driver.worker import Worker
 
 READ_PAGES = "Please read the pages of this vault, one after another."
 READ_NOTE = "Please read {name}, my note of today, and keep in mind what it says."
@@ -22,6 +22,8 @@ EVER = "2020-01-01"
 """Without a first day the search leaves out what is older than 90 days."""
 QUIET_S = 120.0
 """How long the vector search may take to catch up."""
+SETTLING_S = 0.1
+"""Between two looks at whether it has."""
 _SESSIONS = uuid.UUID("5f2b6f0c-6a55-4f0e-9a8e-3c1c0c7d4f11")
 """Under which this driver's own sessions are numbered: the same ids in every run."""
 
@@ -105,7 +107,7 @@ class Memory:
                 what = "the worker is not through" if busy else f"it lacks {len(lacking)} of them"
                 why = failed or f"not within {QUIET_S:g} s"
                 raise Degraded(f"the vector search does not have every observation: {what}: {why}")
-            time.sleep(LOOK_S)
+            time.sleep(SETTLING_S)
 
     def count(self) -> dict[str, int]:
         """What there is."""
@@ -171,7 +173,7 @@ class Memory:
         """The same by Claude Code itself."""
         self.worker.lines()
         _, before = self._store.count()
-        agent.run(
+        session = agent.run(
             self._place,
             self._environment,
             self._door,
@@ -189,7 +191,8 @@ class Memory:
                 break
             if time.monotonic() > deadline:
                 raise Degraded("the observer is still busy long after its session")
-            time.sleep(LOOK_S)
+            time.sleep(SETTLING_S)
+        let_go(self.worker, self._place, self._store.session(session))
         _, after = self._store.count()
         return after - before
 

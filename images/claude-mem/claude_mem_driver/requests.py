@@ -75,7 +75,8 @@ def _named(given: Mapping[str, Any], what: str) -> tuple[str, str]:
         raise BadRequest(f"{what} has no name of 1 to {MAX_NAME} characters")
     # It becomes a file, and stands on a line of its own in a prompt.
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or str(path) != name or not name.isprintable():
+    within = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    if not within or str(path) != name or not name.isprintable():
         raise BadRequest(f"{what} ({name!r}) is named like no file within a folder")
     if not isinstance(text, str) or not text.strip():
         raise BadRequest(f"{what} ({name}) has no text")

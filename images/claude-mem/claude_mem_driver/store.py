@@ -82,6 +82,19 @@ class Store:
             (summaries,) = db.execute("SELECT count(*) FROM session_summaries").fetchone()
         return observations, summaries
 
+    def session(self, id_: str) -> int:
+        """The number the worker gave a session.
+
+        Raises:
+            Degraded: it knows none of that id.
+        """
+        asked = "SELECT id FROM sdk_sessions WHERE content_session_id = ?"
+        with reading(self._data / DATABASE) as db:
+            found = db.execute(asked, (id_,)).fetchone()
+        if found is None:
+            raise Degraded(f"the worker knows of no session {id_}: the plugin did not watch it")
+        return int(found[0])
+
     def unfindable(self) -> list[int]:
         """Observations that the vector search does not have, or not all of."""
         missing = Counter({one.id: one.pieces for one in self.observations()})

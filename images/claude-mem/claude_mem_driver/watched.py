@@ -101,27 +101,8 @@ class Watched:
         if isinstance(came, Dropped) and not came.prose:
             raise came.error("the summary is lost")
         self._post("session-end", reason="other", cwd=str(self._place.vault))
-        self.let_go()
+        let_go(self._worker, self._place, self._number)
         return came.summary if isinstance(came, Kept) else None
-
-    def let_go(self) -> None:
-        """End the observer, as the worker does with one that has been idle for three minutes. It
-        keeps room for two, and a third session would wait for that.
-
-        Raises:
-            Degraded: it stays.
-        """
-        for pid in _observers(self._place.data, self._number):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + GONE_S
-        while not any(
-            line.session == self._number and line.text.startswith(_REMOVED)
-            for line in self._worker.lines()
-        ):
-            if time.monotonic() > deadline:
-                raise Degraded(f"an observer does not end within {GONE_S:g} s")
-            time.sleep(LOOK_S)
 
     def _post(self, what: str, **body: Any) -> None:
         said = self._worker.post(
@@ -143,6 +124,25 @@ class Watched:
             if time.monotonic() > deadline:
                 raise Degraded(f"{what} did not come within {self._deadline_s:g} s")
             time.sleep(LOOK_S)
+
+
+def let_go(worker: Worker, place: Place, number: int | None) -> None:
+    """End a session's observer, as the worker does with one that has been idle for three minutes.
+    It keeps room for two, and a third session would wait for that.
+
+    Raises:
+        Degraded: it stays.
+    """
+    for pid in _observers(place.data, number):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + GONE_S
+    while not any(
+        line.session == number and line.text.startswith(_REMOVED) for line in worker.lines()
+    ):
+        if time.monotonic() > deadline:
+            raise Degraded(f"an observer does not end within {GONE_S:g} s")
+        time.sleep(LOOK_S)
 
 
 def _observers(data: Path, session: int | None) -> list[int]:

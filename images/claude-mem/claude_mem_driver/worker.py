@@ -20,7 +20,7 @@ READY_S = 60.0
 """How long it may take to listen."""
 ANSWER_S = 120.0
 """How long one of its endpoints may take."""
-LOOK_S = 0.01
+LOOK_S = 0.02
 """Between two looks at its log."""
 _PR_SET_PDEATHSIG = 1
 
