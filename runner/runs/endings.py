@@ -1,5 +1,6 @@
 """What each failure under a run means for its outcome."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from runner.errors import (
@@ -11,7 +12,8 @@ from runner.errors import (
     HostileSnapshot,
     SandboxError,
 )
-from runner.model import Ending, Outcome, Step
+from runner.model import Call, Ending, Outcome, Step
+from runner.runs import calls
 from runner.runs.purse import Purse
 
 _DRIVER = {
@@ -54,6 +56,23 @@ def passes(step: Step, error: Exception) -> bool:
     answered with it. A call that the gateway would not let through never passes."""
     said_so = isinstance(error, DriverError) and error.kind != "gateway_refused"
     return step.aside and said_so
+
+
+def ending_after(error: Exception, made: Sequence[Call]) -> Ending:
+    """The ending an exception stands for, beside the model calls that were made until then."""
+    if isinstance(error, DriverError) and error.kind == "gateway_refused":
+        return Ending(
+            outcome=Outcome.INVALID,
+            kind="refused_request",
+            detail=f"The gateway refused a request of the system: {error.message}",
+        )
+    ending, left = ending_of(error), calls.unresolved(made)
+    if not (isinstance(error, DriverError) and left):
+        return ending
+    told = f"{ending.detail.rstrip('.')}. {calls.listed(left)}"
+    # A system that only says that it failed did so for want of these answers.
+    kind = "provider" if ending.kind == "driver" else ending.kind
+    return ending.model_copy(update={"kind": kind, "detail": told})
 
 
 def ending_of(error: BaseException) -> Ending:

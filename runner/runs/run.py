@@ -25,7 +25,7 @@ from runner.model import (
 )
 from runner.runs import calls
 from runner.runs.account import Account
-from runner.runs.endings import Ended, ending_of, interrupted, passes, unleased
+from runner.runs.endings import Ended, ending_after, interrupted, passes, unleased
 from runner.runs.job import Job, Judgement
 from runner.runs.keep import Keep
 from runner.runs.purse import Purse
@@ -312,17 +312,4 @@ class Attempt:
             return interrupted()
         if self._account.ended is not None:
             return self._account.ended
-        if isinstance(error, DriverError) and error.kind == "gateway_refused":
-            return Ending(
-                outcome=Outcome.INVALID,
-                kind="refused_request",
-                detail=f"The gateway refused a request of the system: {error.message}",
-            )
-        ending = ending_of(error)
-        left = calls.unresolved(self._account.calls)
-        if isinstance(error, DriverError) and left:
-            told = f"{ending.detail.rstrip('.')}. {calls.listed(left)}"
-            # A system that only says that it failed did so for want of these answers.
-            kind = "provider" if ending.kind == "driver" else ending.kind
-            ending = ending.model_copy(update={"kind": kind, "detail": told})
-        return ending
+        return ending_after(error, self._account.calls)
