@@ -156,6 +156,15 @@ def load(path: Path) -> Cassette:
         packed = path.read_bytes()
     except OSError as problem:
         raise UsageError(f"The cassette {path} cannot be read: {problem.strerror}.") from problem
+    return parse(packed, str(path))
+
+
+def parse(packed: bytes, name: str) -> Cassette:
+    """A cassette from its file's bytes, checked against its digest.
+
+    Raises:
+        AlteredReport: it is no cassette, or not what its digest says.
+    """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             plain = file.read(MAX_BYTES + 1)
@@ -165,10 +174,10 @@ def load(path: Path) -> Cassette:
         stated = document["sha256"]
         cassette = Cassette.model_validate(document["cassette"])
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as problem:
-        raise AlteredReport(f"{path} is no cassette: {_short(problem)}.") from problem
+        raise AlteredReport(f"{name} is no cassette: {_short(problem)}.") from problem
     if cassette.sha256() != stated:
         raise AlteredReport(
-            f"The cassette {path} does not match its own digest.",
+            f"The cassette {name} does not match its own digest.",
             hint="It was changed after it was recorded; record it again.",
         )
     return cassette
