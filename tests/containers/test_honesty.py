@@ -146,7 +146,7 @@ def test_what_cannot_be_asked(bench: Bench) -> None:
         (("--system", "engine"), "does not"),
         (("--system", "nobody"), "There are:"),
         (("--top-k", "0"), "--top-k"),
-        (("--arm", "record"), "no cassettes"),
+        (("--arm", "record"), "needs --cassette"),
     ):
         done = bench.run("honesty", *arguments)
         assert done.returncode == 2, done.stderr
