@@ -135,6 +135,33 @@ def test_a_thread_that_runs_a_program_becomes_its_process(lines: tuple[str, ...]
     assert trace.ended == {}
 
 
+GONE = "3 ???( <unfinished ...>", "3 <... ??? resumed>) = ?"
+KILLED = "3 +++ killed by SIGKILL +++"
+
+
+@pytest.mark.parametrize("lines", [(GONE[0], KILLED), (*GONE, KILLED), ("3 ???() = ?", KILLED)])
+def test_a_process_may_be_killed_before_its_call_is_seen(lines: tuple[str, ...]) -> None:
+    trace = read(lines)
+    assert [(call.name, call.args, call.result) for call in trace.calls] == [("???", (), None)]
+    assert trace.ended == {3: "killed by SIGKILL"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        GONE,
+        ("3 ???( <unfinished ...>",),
+        ("3 ???() = 0", KILLED),
+        ("3 ???( <unfinished ...>", "3 <... ??? resumed>) = 3", KILLED),
+        (*GONE, "3 socket(AF_UNIX, SOCK_STREAM, 0) = 3", KILLED),
+        (*GONE, *GONE, KILLED),
+    ],
+)
+def test_one_that_goes_on_may_not_have_made_a_call_unseen(lines: tuple[str, ...]) -> None:
+    with pytest.raises(Unread, match="not seen"):
+        read(lines)
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -62,15 +62,17 @@ class Trace:
             process, line = self._parents[process]
 
 
+UNSEEN = "???"
+"""The name of a call that strace came too late to look at."""
 _LINE = re.compile(r"(\d+) +(.*)")
 _ENDED = re.compile(r"\+\+\+ (exited with \d+|killed by \w+(?: \(core dumped\))?) \+\+\+")
 _REPLACED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _STOPPED = re.compile(r"--- (?:SIG\w+ \{.*\}|stopped by SIG\w+) ---")
-_BEGUN = re.compile(r"(\w+)\((.*) <unfinished \.\.\.>")
+_BEGUN = re.compile(r"(\w+|\?{3})\((.*) <unfinished \.\.\.>")
 _MOVED = re.compile(r"(execve(?:at)?\(.*) <pid changed to (\d+) \.\.\.>")
-_RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)")
+_RESUMED = re.compile(r"<\.\.\. (\w+|\?{3}) resumed>(.*)")
 _GONE = re.compile(r"(.*?)(?: <unfinished \.\.\.>)?\) += \?")
-_CALLED = re.compile(r"(\w+)\(")
+_CALLED = re.compile(r"(\w+|\?{3})\(")
 _RETURNED = re.compile(
     r" += (?:(?P<none>\?)|(?P<number>-?\d+)|(?P<hex>0x[0-9a-f]+))"
     r"(?: (?P<error>[A-Z]\w*) \(.*\))?(?: \(.*\))?"
@@ -121,7 +123,22 @@ def read(lines: Iterable[str]) -> Trace:
     for process in list(begun):
         calls += _unreturned(begun, process)
     calls.sort(key=lambda call: call.line)
+    _check_unseen(calls, ended)
     return Trace(tuple(calls), ended, _parents(calls), _programs(calls))
+
+
+def _check_unseen(calls: Iterable[Call], ended: Mapping[int, str]) -> None:
+    """A process that is killed as it enters a call is gone before strace can look which it was, and
+    so is the call; nothing else may go unseen."""
+    unseen: dict[int, Call] = {}
+    for call in calls:
+        if call.process in unseen or (call.name == UNSEEN and call.result is not None):
+            raise Unread(f"line {call.line}: goes on after a call that was not seen: {call.text!r}")
+        if call.name == UNSEEN:
+            unseen[call.process] = call
+    for process, call in unseen.items():
+        if process not in ended:
+            raise Unread(f"line {call.line}: a call that was not seen: {call.text!r}")
 
 
 def _unreturned(begun: dict[int, tuple[int, str]], process: int) -> Iterator[Call]:
