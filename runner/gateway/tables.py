@@ -89,6 +89,11 @@ class Tables:
         """
         return cls(entry for name, text in tables for entry in _load(name, text, names))
 
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every answer there is, in the order they are consulted."""
+        return self._entries
+
     def find(self, purpose: str, fields: Mapping[str, Any]) -> Entry | None:
         """The first entry that answers the call."""
         return next((entry for entry in self._entries if entry.matches(purpose, fields)), None)
