@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import posixpath
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, cast
 
@@ -19,6 +20,8 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _TAR = slice(257, 262)
 _BLOBS = "blobs/sha256/"
+_BROKEN = (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)
+"""What reading raises where something else comes than should."""
 MANIFEST = "manifest.json"
 
 
@@ -38,10 +41,16 @@ class Layer:
         self._over = False
 
     def __iter__(self) -> Iterator[bytes]:
-        while chunk := self._source.read(CHUNK):
+        while chunk := self._read():
             self._digest.update(chunk)
             yield chunk
         self._over = True
+
+    def _read(self) -> bytes:
+        try:
+            return self._source.read(CHUNK)
+        except _BROKEN as error:
+            raise broken_off(str(error)) from error
 
     @property
     def diff_id(self) -> str:
@@ -72,7 +81,7 @@ class Reader:
             ) as tar:
                 for member in tar:
                     yield from self._member(tar, member)
-        except (tarfile.TarError, EOFError, zstandard.ZstdError, gzip.BadGzipFile) as error:
+        except _BROKEN as error:
             raise broken_off(str(error)) from error
 
     def _member(self, tar: tarfile.TarFile, member: tarfile.TarInfo) -> Iterator[Layer]:
