@@ -183,3 +183,23 @@ def test_what_mem0_would_swallow_ends_a_run(
     [run] = bench.report("r.json").runs
     assert (run.ending.outcome, run.ending.kind) == (Outcome.ERRORED, kind)
     assert run.checks == ()
+
+
+def test_pages_that_left_nothing_are_told_beside_the_grades(
+    bench: Bench, provider: StandIn
+) -> None:
+    bench.env["ANTHROPIC_API_KEY"] = KEY
+    provider.usual(text='{"memory": []}')
+    provider.then({"text": '{"memory": [{"text": "Backups are kept for 35 days."}]}'})
+    try:
+        done = bench.run("honesty", "--arm", "live", *provider.options, "--yes", "--system", "mem0",
+                         "--set", "dev", "--max-usd", "5", "-q", "-o", "out")  # fmt: skip
+    finally:
+        provider.usual(text="")
+    assert done.returncode == 0, done.stderr
+    [run] = bench.report("out/honesty-mem0-dev.json").runs
+    told = run.steps[0].result
+    assert (told["pages"], told["remembered"], told["memories"]) == (30, 1, 1)
+    [warning] = [each for each in run.warnings if each.startswith("index: ")]
+    assert "nothing to remember of 29 of 30 texts" in warning
+    assert "29 of 30 texts" in done.stdout.replace("\n", " ")

@@ -233,11 +233,12 @@ def test_nothing_to_remember_is_told(start: Start, door: Door) -> None:
     told = container.ask("index", pages=PAGES)["result"]
     assert (told["pages"], told["remembered"]) == (2, 1)
     [warning] = told["warnings"]
-    assert warning.startswith("Ops/Backups.md left no memory: the model said")
+    assert "nothing to remember of 1 of 2 texts" in warning
+    assert warning.endswith("left no memory: Ops/Backups.md.")
     door.upstream.then(How(text='{"memory": []}'))
     told = container.ask("deposit", name="a.md", text="Hello.")["result"]
     assert (told["memories"], told["said"], told["duplicates"]) == (0, 0, 0)
-    assert "a.md left no memory" in told["warnings"][0]
+    assert "of 1 of 1 texts" in told["warnings"][0]
 
 
 def test_a_page_that_is_lost_as_a_duplicate_is_an_error(start: Start, door: Door) -> None:

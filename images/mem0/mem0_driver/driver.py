@@ -27,6 +27,8 @@ VERBS = ("describe", "deposit", "consolidate", "index", "ask", "recall", "snapsh
 CAPABILITIES = ("statements", "recall", "scores", "refuses")
 OTHER_VERBS = ("probe", "learn")
 """Verbs of the protocol that mem0 has nothing for."""
+SHOWN = 5
+"""Texts that a warning names."""
 
 
 class Driver:
@@ -233,12 +235,18 @@ def _told(added: Mapping[str, Added]) -> dict[str, Any]:
         "memories": sum(each.memories for each in every),
         "said": sum(each.said for each in every),
         "duplicates": sum(each.duplicates for each in every),
-        "warnings": [
-            f"{name} left no memory: the model said that there is nothing to remember."
-            for name, each in added.items()
-            if each.nothing
-        ],
+        "warnings": _warnings([name for name, each in added.items() if each.nothing], len(added)),
     }
+
+
+def _warnings(nothing: list[str], of: int) -> list[str]:
+    if not nothing:
+        return []
+    more = f" and {len(nothing) - SHOWN} more" if len(nothing) > SHOWN else ""
+    return [
+        f"The model said that there is nothing to remember of {len(nothing)} of {of} texts, which"
+        f" left no memory: {', '.join(nothing[:SHOWN])}{more}."
+    ]
 
 
 def _failure(number: int | None, kind: str, message: str) -> dict[str, Any]:
