@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from runner.archive.verify import cassettes, evidence, images, kept, layouts
+from runner.archive.verify import cassettes, evidence, images, kept, layouts, locks
 from runner.archive.verify import report as reports
 from runner.archive.verify.evidence import Evidence
 from runner.archive.verify.sheet import Looking, Sheet
@@ -53,12 +53,12 @@ def verify(path: Path) -> Verified:
         if archive is not None and found is not None:
             belonging = evidence.of_archive(archive, found)
             if belonging is None:
-                images.look(archive, found, None, looking)
                 looking.cannot(reports.REPORT, "a report", "The archive holds images alone.")
             else:
                 report = _report(belonging, looking)
-                told_of = () if report is None else report.images
-                images.look(archive, found, told_of if report else None, looking)
+            told_of = None if report is None else report.images
+            inside = images.look(archive, found, told_of, looking)
+            locks.look(archive, found, inside, looking)
     return Verified(_sheet(path, "archive", report, looking), report)
 
 
