@@ -216,11 +216,22 @@ class Memory:
         read = {name for files in of.values() for name in files}
         if missing := [name for name in names if name not in read]:
             raise Degraded(f"no observation was made of {', '.join(missing[:5])} ({len(missing)})")
+        several = sum(len(files) > 1 for files in of.values())
+        none = sum(not files for files in of.values())
+        warnings = []
+        if several:
+            warnings.append(
+                f"{several} of {len(noted)} observations name several files: the first of them is"
+                " cited first"
+            )
+        if none:
+            warnings.append(f"{none} of {len(noted)} observations name no file: none cites a page")
         return {
             "pages": len(names),
             "observations": len(noted),
-            "of_several_files": sum(len(files) > 1 for files in of.values()),
-            "of_no_file": sum(not files for files in of.values()),
+            "of_several_files": several,
+            "of_no_file": none,
+            **({"warnings": warnings} if warnings else {}),
         }
 
 
