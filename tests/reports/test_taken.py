@@ -55,7 +55,7 @@ def test_a_line_a_system_and_what_to_know_of_it() -> None:
     made = took(exam("dev"), call(1), call(2), indexed={SEVERAL: 7})
     plain = report(exam("dev"))
     said = shown(takings([of(plain), of(made)]))
-    assert said[0] == "system pages index s calls US$ p50 ms p95 ms MB several"
+    assert said[0] == "system pages index s calls US$ p50 ms p95 MB several"
     assert said[2:4] == ["bm25 6 0.00 0 · 3 6 · ·", "router 6 0.00 2 0.0200 3 6 350 7"]
     rest = " ".join(said[4:])
     assert "calls, US$: scripted: made from the page's own text; simulated, at list prices." in rest

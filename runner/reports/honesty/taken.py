@@ -83,7 +83,7 @@ def taken(report: Report) -> Taken | None:
 
 def takings(found: Sequence[Taken]) -> RenderableType:
     """What each took, a line each, and what to know of the figures."""
-    made = table("system", "pages", "index s", "calls", "US$", "p50 ms", "p95 ms", "MB", "several")
+    made = table("system", "pages", "index s", "calls", "US$", "p50 ms", "p95", "MB", "several")
     for one in found:
         made.add_row(words(one.label), *cells(one))
     return Group(made, *map(Text, remarks(found)))
