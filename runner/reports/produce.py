@@ -240,10 +240,7 @@ def _to_be_made(run: RunRecord) -> bool:
 
 def _clock(protocol: Protocol) -> Clock:
     steps = [
-        step
-        for kind, count in protocol.runs.items()
-        if count
-        for step in protocol.steps(kind, 1)
+        step for kind, count in protocol.runs.items() if count for step in protocol.steps(kind, 1)
     ]
     days = {step.name: protocol.clock.day(step.day) for step in steps}
     return Clock(
