@@ -190,7 +190,7 @@ class MemoryGateway:
             ending = Ending(outcome=Outcome.INVALID, kind="script_missing", detail=near)
             self.emit({"event": "ended", "ending": ending.model_dump(mode="json")})
             raise DriverError("gateway_refused", near)
-        call = self.call(purpose, usage=entry.usage, source=entry.id)
+        call = self.call(purpose, usage=entry.usage, source=entry.source)
         self.emit({"event": "call", "call": call.model_dump(mode="json")})
         return entry.text if entry.text is not None else EngineWire().reply(purpose, entry.answer)
 
