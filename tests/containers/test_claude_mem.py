@@ -1,4 +1,4 @@
-"""claude-mem as a bench runs it: scripted, three times, live, recorded and replayed, and let down."""
+"""claude-mem as a bench runs it: scripted three times, live, recorded, replayed, and let down."""
 
 from collections import Counter
 from decimal import Decimal
