@@ -41,6 +41,8 @@ def inspect(client: docker.DockerClient, reference: str) -> Held | None:
         found = client.api.inspect_image(reference)
     except docker.errors.ImageNotFound:
         return None
+    except LOST as error:
+        raise unanswered(error) from error
     config = found.get("Config") or {}
     parts = (found["Os"], found["Architecture"], found.get("Variant"))
     return Held(
@@ -49,6 +51,22 @@ def inspect(client: docker.DockerClient, reference: str) -> Held | None:
         platform="/".join(part for part in parts if part),
         tags=tuple(found.get("RepoTags") or ()),
         labels=dict(config.get("Labels") or {}),
+    )
+
+
+def ids(client: docker.DockerClient) -> tuple[str, ...]:
+    """What an engine calls each of its images."""
+    try:
+        return tuple(dict.fromkeys(image["Id"] for image in client.api.images()))
+    except LOST as error:
+        raise unanswered(error) from error
+
+
+def unanswered(error: Exception) -> CannotStart:
+    """What is wrong with an engine that does not say what it holds."""
+    return CannotStart(
+        f"The engine does not say what images it holds: {error}.",
+        hint="Its log says more. `bench doctor` says whether it is well.",
     )
 
 
@@ -61,7 +79,7 @@ def tag(client: docker.DockerClient, image: Held, reference: str) -> None:
     repository, _, label = reference.rpartition(":")
     try:
         client.api.tag(image.id, repository, label)
-    except docker.errors.APIError as error:
+    except LOST as error:
         raise CannotStart(f"The engine does not call an image {reference}: {error}.") from error
     named = inspect(client, reference)
     if named is None or named.id != image.id:
@@ -70,7 +88,10 @@ def tag(client: docker.DockerClient, image: Held, reference: str) -> None:
 
 def by_manifest(client: docker.DockerClient) -> bool:
     """Whether an engine calls images by the digests of their manifests."""
-    status = client.api.info().get("DriverStatus") or ()
+    try:
+        status = client.api.info().get("DriverStatus") or ()
+    except LOST as error:
+        raise unanswered(error) from error
     return any(_CONTAINERD in pair for pair in status)
 
 

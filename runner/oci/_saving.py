@@ -8,7 +8,7 @@ import docker
 
 from runner.errors import CannotStart
 from runner.oci import documents
-from runner.oci._engine import DEADLINE_S, LOST, Held, by_manifest, inspect, url
+from runner.oci._engine import DEADLINE_S, LOST, Held, by_manifest, ids, inspect, url
 from runner.oci._saved import Layer, Reader, broken_off
 from runner.oci.documents import Config
 from runner.oci.layout import CHUNK, digest_of
@@ -35,21 +35,21 @@ class Saving:
     To be used as a context manager; ``layers`` is to be gone through before ``images``.
     """
 
-    def __init__(self, client: docker.DockerClient, ids: Sequence[str]) -> None:
+    def __init__(self, client: docker.DockerClient, images: Sequence[str]) -> None:
         """Ask an engine.
 
         Args:
             client: the engine.
-            ids: of images, as the engine calls them.
+            images: which, by what the engine calls them.
 
         Raises:
             CannotStart: the engine does not hold one, or does not answer.
         """
-        self._count = len(ids)
+        self._count = len(images)
         try:
             self._reply = client.api.get(
                 url(client, "/images/get"),
-                params={"names": list(ids)},
+                params={"names": list(images)},
                 stream=True,
                 timeout=DEADLINE_S,
             )
@@ -110,7 +110,7 @@ def find(
         return held
     if not by_manifest(client):
         return None
-    for one in dict.fromkeys(image["Id"] for image in client.api.images()):
+    for one in ids(client):
         held = inspect(client, one)
         if held is None or (diff_ids is not None and held.diff_ids != tuple(diff_ids)):
             continue

@@ -36,6 +36,7 @@ class Engine:
         asked: every request it got, as method and path.
         spoil: changes what it saves.
         refuse: what it says instead of loading.
+        broken: whether it answers nothing but that something is wrong.
         forget: whether it loads nothing and says that it did.
         break_off: after how many bytes of a save it hangs up.
         swallow: after how many bytes of a load it hangs up.
@@ -48,6 +49,7 @@ class Engine:
     asked: list[str] = field(default_factory=list)
     spoil: Callable[[bytes], bytes] = lambda data: data
     refuse: str = ""
+    broken: bool = False
     forget: bool = False
     break_off: int | None = None
     swallow: int | None = None
@@ -214,6 +216,7 @@ def running(engine: Engine) -> Iterator[Engine]:
 class _Handler(BaseHTTPRequestHandler):
     of: Engine
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else every answer in two parts waits 40 ms
 
     def log_message(self, *_: object) -> None:
         """Quiet."""
@@ -222,6 +225,8 @@ class _Handler(BaseHTTPRequestHandler):
         path, query = self._where()
         if path in ("/_ping", "/version"):
             self._say(200, {"ApiVersion": "1.41", "Version": "0", "MinAPIVersion": "1.12"})
+        elif self.of.broken:
+            self._say(500, {"message": "driver is down"})
         elif path == "/info":
             status = _CONTAINERD if self.of.by_manifest else [["Backing Filesystem", "extfs"]]
             self._say(200, {"DriverStatus": status, "OSType": "linux", "Architecture": "x86_64"})
@@ -283,6 +288,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, data: bytes) -> None:
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
+        self.send_header("Connection", "close")
         self.end_headers()
         part = data[: self.of.break_off]
         for at in range(0, len(part), 32 << 10):

@@ -66,12 +66,14 @@ class Image:
         return sha(self.config)
 
 
-def image(name: str = "one", *, shared: bytes = b"", **labels: str) -> Image:
+def image(
+    name: str = "one", *, shared: bytes = b"", labels: Mapping[str, str] | None = None
+) -> Image:
     """An image of the project of that name, with a layer that others may share below its own."""
     below = (layer(("usr/shared", shared)),) if shared else ()
     marks = {"memory-bench.name": name, "memory-bench.source": "0" * 64}
     own = layer((f"opt/{name}", name.encode() * 3000), ("opt/noise", noise(9000)))
-    return Image((*below, own), marks | labels)
+    return Image((*below, own), marks | dict(labels or {}))
 
 
 def put(folder: Folder, made: Image, reference: str) -> Descriptor:

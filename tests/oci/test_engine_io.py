@@ -188,6 +188,19 @@ def test_an_engine_whose_storage_is_damaged(classic: Engine) -> None:
         engine_io.find(classic.client(), made.digest, [sha(b"")])
 
 
+def test_an_engine_that_says_nothing_of_what_it_holds(engine: Engine) -> None:
+    made = image()
+    client = engine.client()
+    engine.broken = True
+    for ask in (
+        lambda: engine_io.find(client, made.digest),
+        lambda: engine_io.by_manifest(client),
+        lambda: engine_io.inspect(client, "memory-bench/one:1"),
+    ):
+        with pytest.raises(CannotStart, match="driver is down"):
+            ask()
+
+
 # ---------------------------------------------------------------- in
 
 
