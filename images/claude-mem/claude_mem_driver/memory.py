@@ -21,8 +21,8 @@ DONE = "I have read {what}."
 EVER = "2020-01-01"
 """Without a first day the search leaves out what is older than 90 days."""
 QUIET_S = 120.0
-"""How long the vector search may take to catch up."""
-SETTLING_S = 0.1
+"""How long the vector search may take for one more observation."""
+SETTLING_S = 0.2
 """Between two looks at whether it has."""
 _SESSIONS = uuid.UUID("5f2b6f0c-6a55-4f0e-9a8e-3c1c0c7d4f11")
 """Under which this driver's own sessions are numbered: the same ids in every run."""
@@ -100,12 +100,16 @@ class Memory:
         Raises:
             Degraded: the vector search lacks something.
         """
-        deadline = time.monotonic() + QUIET_S
+        deadline, fewest = time.monotonic() + QUIET_S, None
         while (busy := self._busy()) or (lacking := self._store.unfindable()):
+            left = None if busy else len(lacking)
+            if left is not None and (fewest is None or left < fewest):
+                # It embeds one observation after another, however many there are.
+                deadline, fewest = time.monotonic() + QUIET_S, left
             failed = search_failed(self.worker.lines())
             if failed or time.monotonic() > deadline:
-                what = "the worker is not through" if busy else f"it lacks {len(lacking)} of them"
-                why = failed or f"not within {QUIET_S:g} s"
+                what = "the worker is not through" if busy else f"it lacks {left} of them"
+                why = failed or f"nothing new within {QUIET_S:g} s"
                 raise Degraded(f"the vector search does not have every observation: {what}: {why}")
             time.sleep(SETTLING_S)
 
