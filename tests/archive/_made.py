@@ -186,12 +186,12 @@ class Result:
     kept: Path | None = None
 
 
-def archived(result: Result, out: Path, **how: Any) -> Path:
-    """The result as one file."""
-    with running(Engine()) as engine:
+def archived(result: Result, out: Path, of: Engine | None = None) -> Path:
+    """The result as one file, its images out of an engine that holds them."""
+    with running(of or Engine()) as engine:
         for one in result.images:
             engine.hold(one.image, one.identity.name)
-        planned = plan.make(engine.client(), report=result.path, kept=result.kept, **how)
+        planned = plan.make(engine.client(), report=result.path, kept=result.kept)
         with temporary(out) as store:
             index = pack.pack(engine.client(), planned, store, Nobody(), level=1)
             pack.write(out, store, index, Nobody())

@@ -36,6 +36,8 @@ def opened(path: Path, looking: Looking) -> Iterator[Packed | None]:
             with path.open("rb") as file:
                 for _ in tars.members(file):
                     look.at()
+            if not look.looked_at:
+                look.amiss("It holds nothing.")
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
     archive = None
