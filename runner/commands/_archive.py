@@ -131,7 +131,8 @@ def archive(
 
 def restore(
     file: Annotated[
-        Path, typer.Argument(help="An archive; or a folder that was given to --store.")
+        Path,
+        typer.Argument(metavar="FILE", help="An archive; or a folder that was given to --store."),
     ],
     only: Annotated[
         str | None, typer.Option(help="One image: by its name, or by the digest of its config.")
