@@ -19,6 +19,7 @@ from runner.archive.verify.locks import pins
 from runner.archive.watch import Nobody
 from runner.gateway.cassette import Cassette, Entry, key_of, models_of
 from runner.gateway.cassette import save as save_cassette
+from runner.gateway.usage import message_usage
 from runner.model import (
     Call,
     GatewayRecord,
@@ -373,7 +374,15 @@ def _entry(run: RunRecord, call: Call) -> Entry:
         key=key_of("/v1/messages", False, canonical.encode()),
         canonical=canonical,
         status=200,
-        body="{}",
+        headers={"content-type": "application/json"},
+        body=orjson.dumps(
+            {
+                "type": "message",
+                "model": call.served_model,
+                "stop_reason": call.stop_reason,
+                "usage": message_usage(call.usage),
+            }
+        ).decode(),
     )
 
 

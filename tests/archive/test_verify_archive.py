@@ -585,6 +585,10 @@ def _entries(document: Document) -> list[Document]:
     return found
 
 
+def _reply(entry: Document, **said: object) -> None:
+    entry["body"] = orjson.dumps(orjson.loads(entry["body"]) | said).decode()
+
+
 def _consistent(document: Document) -> None:
     """One token less, with the costs that come of it."""
     call = document["runs"][0]["calls"][0]
@@ -681,6 +685,27 @@ KEPT: dict[str, tuple[str, str, Callable[[Parts], object]]] = {
         "recorded",
         "recorded",
         lambda p: _tape(p, lambda d: _entries(d).append(_entries(d)[0])),
+    ),
+    "a recorded reply of another model": (
+        "recorded",
+        "replies",
+        lambda p: _tape(p, lambda d: _reply(_entries(d)[0], model="another")),
+    ),
+    "a recorded reply of another length": (
+        "recorded",
+        "replies",
+        lambda p: _tape(p, lambda d: _reply(_entries(d)[0], usage={"input_tokens": 1,
+                                                                   "output_tokens": 1})),
+    ),
+    "a recorded reply that was cut": (
+        "replayed",
+        "replies",
+        lambda p: _tape(p, lambda d: _reply(_entries(d)[0], stop_reason="max_tokens")),
+    ),
+    "a recorded reply that is none": (
+        "recorded",
+        "replies",
+        lambda p: _tape(p, lambda d: _entries(d)[0].update(body="{}")),
     ),
     "another recording of a replay": (
         "replayed",

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 
+from runner.archive.verify import replies
 from runner.archive.verify.evidence import Evidence
 from runner.archive.verify.sheet import Look, Looking, NotCheckable
 from runner.errors import DamagedArchive
@@ -14,6 +15,7 @@ from runner.reports.schema import Report
 
 CASSETTE = "cassette"
 RECORDED = "recorded"
+REPLIES = "replies"
 _COUNTED = "/v1/messages/count_tokens"
 """Costs nothing and leaves no line in a ledger."""
 _SOURCE = "cassette:"
@@ -39,6 +41,16 @@ def look(report: Report, evidence: Evidence, looking: Looking) -> None:
             raise NotCheckable("The cassette cannot be read.")
         for run in report.runs:
             _recorded(run, cassette, calls)
+    if cassette is None:
+        return
+    with looking.check(REPLIES, "calls, against the replies that were recorded") as answered:
+        for run in report.runs:
+            entries = [
+                (next(_requests(one)), one)
+                for one in cassette.runs.get(run.spec.id, ())
+                if one.path not in (_COUNTED, BATCHES_PATH)
+            ]
+            replies.look(run, entries, answered)
 
 
 _CASSETTE = "recorded calls: digest of all, keys of each"

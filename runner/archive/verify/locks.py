@@ -66,7 +66,7 @@ def pins(title: str, raw: bytes) -> Iterator[Package]:
         elif title.endswith(".json"):
             for place, row in orjson.loads(raw)["packages"].items():
                 if _MODULES in place and not row.get("link"):
-                    name = place.rsplit(_MODULES, 1)[1]
+                    name = row.get("name") or place.rsplit(_MODULES, 1)[1]
                     yield Package(manager="npm", name=name, version=row["version"])
         else:
             for name, version in _PINNED.findall(raw.decode()):
