@@ -135,12 +135,12 @@ class Talker:
     """A system that is let tell others of its use.
 
     Attributes:
-        told: whom it then tells.
+        told: whom it then tells, each with the program that does.
         env: what lets it.
         command: what is run in its driver's place, where the driver itself keeps it quiet.
     """
 
-    told: tuple[str, ...]
+    told: Mapping[str, str]
     env: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
 
@@ -157,7 +157,10 @@ main()
 """
 TALKERS = {
     "basic-memory": Talker(
-        told=("pypi.org", "mobile.events.data.microsoft.com"),
+        told={
+            "pypi.org": "/opt/basic-memory/bin/basic-memory",
+            "mobile.events.data.microsoft.com": "/opt/basic-memory/bin/basic-memory",
+        },
         env={
             "FASTMCP_CHECK_FOR_UPDATES": "stable",
             "FASTMCP_SHOW_SERVER_BANNER": "true",
@@ -168,9 +171,19 @@ TALKERS = {
             "LITELLM_LOCAL_MODEL_COST_MAP": "",
         },
     ),
-    "claude-mem": Talker(told=(), command=("python3", "-c", LOUD_CLAUDE_MEM)),
+    "claude-mem": Talker(
+        told={
+            "api.anthropic.com": "/opt/claude-mem/bin/claude-code",
+            "us.i.posthog.com": "/opt/claude-mem/bin/bun",
+            "mobile.events.data.microsoft.com": "/opt/claude-mem/chroma/bin/chroma-mcp",
+        },
+        command=("python3", "-c", LOUD_CLAUDE_MEM),
+    ),
     "mem0": Talker(
-        told=("us.i.posthog.com", "raw.githubusercontent.com"),
+        told={
+            "us.i.posthog.com": "/opt/mem0/bin/python",
+            "raw.githubusercontent.com": "/opt/mem0/bin/python",
+        },
         env={"MEM0_TELEMETRY": "True", "DO_NOT_TRACK": ""},
     ),
 }
@@ -181,12 +194,11 @@ def test_a_system_that_may_tell_others_is_caught(sandbox: EngineSandbox, name: s
     talker = TALKERS[name]
     _, seen = look(sandbox, catalog.load(name), talker.command, talker.env)
     print(f"{name}: {seen}")
-    for host in talker.told:
-        one(seen, "name", f"{host} (A)")
-    one(seen, "address", f"{SINKHOLE}:443")
-    said = [finding.which for finding in seen.findings if finding.what == "knock"]
-    heard = {host for host in talker.told if any(f" to {host}'" in one for one in said)}
-    assert heard == set(talker.told)
+    for host, program in talker.told.items():
+        assert one(seen, "name", f"{host} (A)").programs == (program,)
+        assert program in one(seen, "address", f"{SINKHOLE}:443").programs
+        said = f"on 443: 'a greeting of TLS to {host}'"
+        assert said in [finding.which for finding in seen.findings if finding.what == "knock"]
 
 
 def test_the_same_tool_is_quiet_when_it_is_told_to_be(sandbox: EngineSandbox) -> None:

@@ -27,6 +27,7 @@ QUESTIONS = 2
 NOTES = 2
 QUESTION = "Where does the user live?"
 ANSWERS = {
+    "title": '{"title": "A session"}',
     "learning": '{"page": null, "quote": ""}',
     "query_response": "The user lives where the notes say.",
 }
