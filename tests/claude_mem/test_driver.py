@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from claude_mem_driver.errors import (
     ProviderFailed,
     UnusableReply,
 )
+from claude_mem_driver.memory import see_clock
 from claude_mem_driver.place import Place, endpoint
 from claude_mem_driver.snapshot import snapshot
 from claude_mem_driver.store import DATABASE, VECTORS, Observation, Store
@@ -216,6 +217,19 @@ def test_an_observation_is_read_off_a_row_or_a_find(tmp_path: Path) -> None:
         with pytest.raises(Degraded, match="another form"):
             Observation.of({"text": None, **broken})
     assert row["created_at_epoch"] == NOON
+
+
+def test_what_bears_another_day_than_this_is_no_memory_of_it() -> None:
+    now = datetime.now(UTC)
+    row = {**observation("One."), "id": 1, "text": None}
+    for days, ok in ((0, True), (-1, False), (30, False)):
+        at = now + timedelta(days=days)
+        one = Observation.of({**row, "created_at_epoch": int(at.timestamp() * 1000)})
+        if ok:
+            see_clock([one], now)
+        else:
+            with pytest.raises(Degraded, match="does not see"):
+                see_clock([one], now)
 
 
 def test_a_snapshot_is_whole_and_has_no_log_beside_it(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ class Memory:
             DriverError: one has none, or the vector search lacks one.
         """
         self.holds = False
+        before = datetime.now(UTC)
         self._write(pages)
         names = list(pages)
         size = self._options.session_pages
@@ -72,6 +73,7 @@ class Memory:
                 summaries += self._whole(batch)
         self.settle()
         taken = self._taken(names)
+        see_clock(self._store.observations(), before)
         self.holds = True
         return {"sessions": len(batches), "summaries": summaries, **taken}
 
@@ -90,7 +92,7 @@ class Memory:
         summary = session.end(DONE.format(what=name))
         self.settle()
         noted = self._store.observations(kept.observations)
-        _see_clock(noted, before)
+        see_clock(noted, before)
         self.holds = True
         return {"observations": len(noted), "summaries": int(summary is not None)}
 
@@ -239,7 +241,7 @@ class Memory:
         }
 
 
-def _see_clock(noted: Sequence[Observation], before: datetime) -> None:
+def see_clock(noted: Sequence[Observation], before: datetime) -> None:
     """See that what was stored bears the day of this process.
 
     Raises:
