@@ -72,6 +72,14 @@ need() {
     DEBIAN_FRONTEND=noninteractive apt_quietly install -y --no-install-recommends "$@"
 }
 
+# Other programs that are to read what the bench writes. Where they cannot be had their tests are
+# skipped, and say so.
+other_readers() {
+    if ! command -v skopeo >/dev/null && on_debian_as_root; then
+        (under_lock need "to read archives with" skopeo) || say "going on without skopeo"
+    fi
+}
+
 # Once is enough: what is offered does not change within a minute.
 refresh_lists() {
     [ -z "${lists_are_fresh:-}" ] || return 0
