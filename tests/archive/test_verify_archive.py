@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from runner import paths
 from runner.archive import media
 from runner.archive.contents import LeftOut
 from runner.archive.verify import Sheet, State, verify
@@ -788,3 +790,74 @@ def test_an_archive_of_nothing(tmp_path: Path) -> None:
     sheet = verify(tmp_path / "a.tar").sheet
     assert sheet.line("blobs").state is State.UNCHECKED
     assert not wrong(sheet)
+
+
+# ---------------------------------------------------------------- on a bench of another day
+
+
+@pytest.fixture
+def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A bench whose cases, pairs, vaults and questions are others by now."""
+    root = tmp_path / "later"
+    shutil.copytree(paths.fixtures(), root / "fixtures")
+    (root / "images").symlink_to(paths.images())
+    for file in (*root.glob("fixtures/cases/*.toml"), *root.glob("fixtures/pairs/*.toml")):
+        file.write_text(file.read_text() + "\n# another\n")
+    for file in root.glob("fixtures/honesty/vault1/*/*.md"):
+        file.write_text(file.read_text() + "\nAnother.\n")
+    for name in ("dev.jsonl", "learn.jsonl"):
+        (root / "fixtures" / "honesty" / name).write_bytes(b"")
+    monkeypatch.setenv("BENCH_ROOT", str(root))
+    return root
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_an_archive_holds_what_was_asked_for_ever(
+    archives: dict[str, Path], later: Path, name: str
+) -> None:
+    """What a later bench no longer has is in the archive, and is read from there."""
+    sheet = verify(archives[name]).sheet
+    assert sheet.holds, wrong(sheet)
+    assert sheet.line("case").state is State.HOLDS
+    assert sheet.line("verdict").state is State.HOLDS
+    assert later.exists()
+
+
+LATER: dict[str, tuple[str, Callable[[Document], object]]] = {
+    "a word the checks look for": (
+        "trip",
+        lambda d: d["case"]["words"].update(residence=["nothing"]),
+    ),
+    "an expected answer": (
+        "gate",
+        lambda d: d["case"]["sets"][0]["pairs"][0].update(expected="report"),
+    ),
+    "a right page": (
+        "dev",
+        lambda d: next(
+            one["gold"].__setitem__(0, d["case"]["pages"][0]["name"])
+            for one in d["case"]["questions"]
+            if one["kind"] == "current"
+        ),
+    ),
+    "a page that was replaced": (
+        "dev",
+        lambda d: next(one for one in d["case"]["pages"] if one["superseded"]).update(
+            superseded=False, superseded_by=None
+        ),
+    ),
+    "a right page of a pair": (
+        "learning",
+        lambda d: next(one for one in d["case"]["pairs"] if one["gold"])["gold"].append("x.md"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LATER)
+def test_what_was_asked_is_what_the_archive_holds(
+    archives: dict[str, Path], later: Path, tmp_path: Path, what: str
+) -> None:
+    name, how = LATER[what]
+    path = again(archives[name], tmp_path / "a.tar", lambda p: p.report(how))
+    assert "case" in wrong(verify(path).sheet)
+    assert later.exists()

@@ -104,7 +104,7 @@ def _digest(name: str, files: list[File]) -> str:
         raise DamagedArchive(f"There are {len(files)} inputs for {name}, and one was to be.")
     (file,) = files
     data = file.get()
-    return _sha256(_unpacked(file.title, data) if file.title.endswith(_PACKED) else data)
+    return _sha256(unpacked(file.title, data) if file.title.endswith(_PACKED) else data)
 
 
 def _pages(name: str, listing: bytes, pages: list[File]) -> None:
@@ -118,7 +118,12 @@ def _pages(name: str, listing: bytes, pages: list[File]) -> None:
             raise DamagedArchive(f"The page {page!r} of {name} is not the one that was digested.")
 
 
-def _unpacked(title: str, packed: bytes) -> bytes:
+def unpacked(title: str, packed: bytes) -> bytes:
+    """A compressed input, within bounds.
+
+    Raises:
+        DamagedArchive: it cannot be unpacked.
+    """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             raw = file.read(INPUT_BYTES + 1)

@@ -118,7 +118,7 @@ class Looking:
         except Exception as error:
             look.amiss(told(error))
         if not look.looked_at:
-            unchecked = unchecked or "There is none of it."
+            unchecked = unchecked or "There is nothing to look at."
         state = State.WRONG if look.wrong else State.UNCHECKED if unchecked else State.HOLDS
         self._put(id_, what, look, state, look.first or unchecked)
 
