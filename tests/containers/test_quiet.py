@@ -76,6 +76,7 @@ def called(system: catalog.System) -> str:
 def test_a_system_is_quiet(sandbox: EngineSandbox, system: catalog.System) -> None:
     verbs, seen = look(sandbox, system)
     print(f"{called(system)}: {', '.join(verbs)}: {seen}")
+    assert set(verbs) == set(system.verbs)
     assert seen.findings == ()
     assert seen.names == ()
     assert set(seen.families) - {"AF_NETLINK"} <= LOOPBACK_AND_UNIX

@@ -17,14 +17,17 @@ from runner.runs.protocol import Protocol
 from runner.runs.sandbox import Box
 from runner.suites.memory_honesty import load_exam
 from runner.suites.trip_vs_move import load_case
+from runner.suites.update_gate import load_gate
 from runner.systems.catalog import System
 
 MODEL = "claude-sonnet-5-5"
 SET = "dev"
+GATE = "development"
 CASE, KIND = "reader", "move"
 PAGES = 4
 QUESTIONS = 2
 NOTES = 2
+PAIRS = 1
 QUESTION = "Where does the user live?"
 ANSWERS = {
     "title": '{"title": "A session"}',
@@ -67,6 +70,7 @@ def _protocols(system: System) -> Iterator[Protocol]:
     told = "told" in system.capabilities
     exam = load_exam(SET, told=told)
     yield Protocol(case=exam, runs={SET: 1}, clock=Clock("note"), **usual)
+    yield Protocol(case=load_gate([GATE]), runs={GATE: 1}, clock=Clock("note"), **usual)
     yield Protocol(case=load_case(CASE), runs={KIND: 1}, clock=Clock("note"), **usual)
 
 
@@ -97,9 +101,10 @@ def _steps(system: System, made: list[Job]) -> Iterator[Step]:
     yield from (Step(name=verb, verb=verb) for verb in _has(system, "learn"))
     yield from notes
     yield from steps["consolidate"][:1] if notes else ()
+    yield from steps["probe"][:PAIRS]
 
 
-VERBS = ("index", "ask", "deposit", "consolidate")
+VERBS = ("index", "ask", "deposit", "consolidate", "probe")
 
 
 def _has(system: System, verb: str) -> tuple[Any, ...]:
