@@ -489,7 +489,7 @@ IMAGES: dict[str, tuple[str, Callable[[Parts], object]]] = {
     ),
     "a lock that is none": (
         "locks",
-        lambda p: setattr(p.of(media.LOCKS, 1).files[-1], "data", b"no toml"),
+        lambda p: vars(p.file(media.LOCKS)).update(title="uv.lock", data=b"no toml"),
     ),
 }
 

@@ -17,6 +17,8 @@ from runner.oci.packed import Packed
 LOCKS = "locks"
 _PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]\n]*\])?==([^\s;\\]+)", re.MULTILINE)
 _MODULES = "node_modules/"
+_PINNING = ("pypi", "npm")
+"""Managers whose packages come by a lock or not at all."""
 
 
 def look(archive: Packed, found: Contents, inside: Mapping[str, Inside], looking: Looking) -> None:
@@ -35,20 +37,17 @@ def _locks(archive: Packed, found: Contents, inside: Mapping[str, Inside], look:
                 pinned |= set(pins(file.title, archive.get(file.blob)))
             except Exception as error:
                 look.amiss(f"{file.title} of {image.reference}: {told(error)}")
-        managers = {package.manager for package in pinned}
-        if packages is None or not managers:
-            # An image of Debian packages alone has no such lock.
-            if packages is None or any(one.manager != "deb" for one in packages):
-                without.append(image.reference)
+        own = [one for one in packages or () if one.manager in _PINNING]
+        if packages is None or (own and not files):
+            without.append(image.reference)
             continue
-        for package in sorted(packages, key=str):
-            if package.manager in managers:
-                look.at()
-                if package not in pinned:
-                    look.amiss(
-                        f"{image.reference} holds {package.manager} {package.name}"
-                        f" {package.version}, which no lock pins."
-                    )
+        for package in sorted(own, key=str):
+            look.at()
+            if package not in pinned:
+                look.amiss(
+                    f"{image.reference} holds {package.manager} {package.name}"
+                    f" {package.version}, which no lock pins."
+                )
     if without and not look.wrong:
         raise NotCheckable(f"There are none of {', '.join(without)}.")
 
