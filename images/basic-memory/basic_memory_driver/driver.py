@@ -18,18 +18,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from basic_memory_driver import LICENCE, NAME, requests, settings
+from basic_memory_driver import LICENCE, NAME, lines, requests, settings
 from basic_memory_driver.errors import BadRequest, Degraded, DriverError, Unsupported
 from basic_memory_driver.search import Found, found
 from basic_memory_driver.tool import Tool
 
-MAX_LINE = 16 * 2**20
-"""Longest request, in bytes."""
 VERBS = ("describe", "deposit", "consolidate", "index", "ask", "recall", "snapshot", "stop")
 OTHER_VERBS = ("probe", "learn")
 """Verbs of the protocol that basic-memory has no use for."""
-SLACK_S = 2.0
-"""How far a stored time may lie outside the moments it was stored between."""
+SLACK_S = 60.0
+"""How far the time of a note may lie from when it was handed over: far less than a day."""
 
 
 class Driver:
@@ -44,7 +42,8 @@ class Driver:
         self._wrong: DriverError | None = None
         self._is_open = False
         self._indexed: frozenset[str] | None = None
-        self._noted: set[str] = set()
+        self._noted: dict[str, datetime] = {}
+        """When each note was handed over, by its file."""
         self._checking, self._opening = threading.Lock(), threading.Lock()
         self.stopped = False
         self._verbs: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -73,14 +72,14 @@ class Driver:
         started = time.perf_counter()
         number: int | None = None
         try:
-            request = _request(line)
+            request = lines.request(line)
             number = request["id"]
             reply = {"id": number, "ok": True, "result": self._result(request)}
         except DriverError as error:
-            reply = _failure(number, error.type, str(error))
+            reply = lines.failure(number, error.type, str(error))
         except Exception as error:
             traceback.print_exc()
-            reply = _failure(number, DriverError.type, f"{type(error).__name__}: {error}")
+            reply = lines.failure(number, DriverError.type, f"{type(error).__name__}: {error}")
         reply["now"] = datetime.now(UTC).isoformat(timespec="microseconds")
         reply["ms"] = round((time.perf_counter() - started) * 1000, 3)
         return reply
@@ -153,28 +152,21 @@ class Driver:
         note = requests.note(request)
         tool = self._opened()
         tool.serve()
-        before = datetime.now(UTC).timestamp() - SLACK_S
+        self._noted[note.name] = datetime.now(UTC)
         answer = tool.write(note)
-        after = datetime.now(UTC).timestamp() + SLACK_S
-        self._noted.add(note.name)
-        taken = tool.store.taken()[note.name]
-        if not before <= taken.timestamp() <= after:
-            raise Degraded(
-                f"basic-memory {tool.version} says it took {note.name} at {taken.isoformat()};"
-                f" its clock said {datetime.now(UTC).isoformat()}"
-            )
+        taken = self._settled(tool)[note.name]
         return {"permalink": answer.get("permalink"), "taken": taken.isoformat()}
 
     def _consolidate(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        return {"pages": self._opened().settle().pages}
+        return {"pages": len(self._settled(self._opened()))}
 
     def _recall(self, request: Mapping[str, Any]) -> dict[str, Any]:
         question, top_k = requests.question(request)
         tool = self._opened()
-        if not tool.settle().pages:
+        taken = self._settled(tool)
+        if not taken:
             return {"statements": []}
         tool.serve()
-        taken = tool.store.taken()
         return {
             "statements": [
                 {
@@ -189,7 +181,7 @@ class Driver:
 
     def _snapshot(self, request: Mapping[str, Any]) -> dict[str, Any]:
         tool = self._opened()
-        tool.settle()
+        self._settled(tool)
         return {"path": str(tool.store.snapshot(self._exchange))}
 
     def _stop(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,6 +194,23 @@ class Driver:
 
     def _found(self, question: str, top_k: int) -> Found:
         return found(self._opened().search, question, top_k)
+
+    def _settled(self, tool: Tool) -> dict[str, datetime]:
+        """Wait until all is indexed; when each page was taken in, by its file.
+
+        Raises:
+            Degraded: it does not come to an end, or a note is of another time than its own. What
+                it does in the background may set a time anew, so that all are looked at.
+        """
+        tool.settle()
+        taken = tool.store.taken()
+        for name, handed in self._noted.items():
+            if name in taken and abs((taken[name] - handed).total_seconds()) > SLACK_S:
+                raise Degraded(
+                    f"basic-memory {tool.version} says it took in {name} at"
+                    f" {taken[name].isoformat()}; its clock said {handed.isoformat()}"
+                )
+        return taken
 
     def _configured(self) -> settings.Settings:
         if self._settings is None:
@@ -234,14 +243,14 @@ class Driver:
         return tool
 
 
-def serve(requests_: BinaryIO, replies: BinaryIO, env: Mapping[str, str]) -> int:
+def serve(given: BinaryIO, replies: BinaryIO, env: Mapping[str, str]) -> int:
     """Answer requests until ``stop``; the process ends by itself when the requests do."""
     driver = Driver(env)
-    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(requests_, lines), name="requests", daemon=True).start()
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=lines.read, args=(given, waiting), name="requests", daemon=True).start()
     threading.Thread(target=driver.warm, name="warm", daemon=True).start()
     while not driver.stopped:
-        reply = driver.answer(lines.get())
+        reply = driver.answer(waiting.get())
         try:
             replies.write(json.dumps(reply).encode() + b"\n")
             replies.flush()
@@ -261,34 +270,3 @@ def main() -> None:
     # Not sys.exit: the thread that waits on standard input would be waited for.
     sys.stderr.flush()
     os._exit(code)
-
-
-def _read(given: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
-    while line := given.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE:
-            while line and not line.endswith(b"\n"):
-                line = given.readline(MAX_LINE)
-            line = b""
-        lines.put(line)
-    os._exit(0)
-
-
-def _request(line: bytes) -> dict[str, Any]:
-    if not line:
-        raise BadRequest(f"the request is longer than {MAX_LINE} bytes")
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"the request is not JSON: {error}") from error
-    if not isinstance(request, dict):
-        raise BadRequest("the request is not a JSON object")
-    if not isinstance(request.get("id"), int) or isinstance(request["id"], bool):
-        raise BadRequest("the request has no whole number as its id")
-    if not isinstance(request.get("verb"), str):
-        # The id is known by now; keep it in the reply.
-        request["verb"] = ""
-    return request
-
-
-def _failure(number: int | None, kind: str, message: str) -> dict[str, Any]:
-    return {"id": number, "ok": False, "error": {"type": kind, "message": message}}
