@@ -123,8 +123,10 @@ class _Filling:
         return dict(sorted(found.items(), key=lambda item: order[id(item[1][0])]))
 
     def _known(self, layers: Mapping[str, None]) -> set[str]:
-        self._watch.begins("reading what is stored")
-        return {one for one in layers if self._store.layer(one, self._watch.line) is not None}
+        stored = [one for one in layers if self._store.has(one)]
+        if stored:
+            self._watch.begins("reading what is stored")
+        return {one for one in stored if self._store.layer(one, self._watch.line) is not None}
 
     def _stored(self, one: Wanted) -> bytes | None:
         blob = self._store.config(one.config_digest) if one.config_digest is not None else None

@@ -83,6 +83,10 @@ class Store:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
+    def has(self, diff_id: str) -> bool:
+        """Whether a layer should be there; ``layer`` says whether it is whole."""
+        return self._note(diff_id).exists()
+
     def layer(
         self, diff_id: str, told: Callable[[str], None] = lambda _: None
     ) -> Descriptor | None:
@@ -92,8 +96,7 @@ class Store:
             diff_id: the digest of the uncompressed layer.
             told: what is wrong with one that is dropped.
         """
-        note = self._note(diff_id)
-        if not note.exists():
+        if not self.has(diff_id):
             return None
         blob = None
         try:
@@ -102,7 +105,7 @@ class Store:
                 pass
         except DamagedArchive as error:
             told(f"A stored layer is packed anew. {error}")
-            note.unlink()
+            self._note(diff_id).unlink()
             if blob is not None:
                 self.folder.drop(blob.digest)
             return None
