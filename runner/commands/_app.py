@@ -23,9 +23,11 @@ from runner.commands import (
     kill_matrix,
     rescore,
     schema,
+    submit,
     systems,
     trip_vs_move,
     update_gate,
+    verify,
 )
 from runner.errors import BenchError, UsageError
 from runner.plain import plain
@@ -65,12 +67,14 @@ app.command("honesty")(honesty.honesty)
 app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
+app.command("verify")(verify.verify)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)
 app.command("clean")(clean.clean)
 app.command("kill-matrix")(kill_matrix.kill_matrix)
 app.command("schema")(schema.schema)
 app.add_typer(images.app, name="images")
+app.add_typer(submit.app, name="submit")
 
 
 def _version(wanted: bool) -> None:

@@ -4,7 +4,7 @@ Nothing in a file is believed because of where it comes from. A check that needs
 says so, and never holds. Whatever a file does to a check is that check's finding.
 """
 
-from runner.archive.verify.sheet import Line, Sheet, State
+from runner.archive.verify.sheet import Line, Sheet, State, told
 from runner.archive.verify.verify import Verified, verify
 
-__all__ = ["Line", "Sheet", "State", "Verified", "verify"]
+__all__ = ["Line", "Sheet", "State", "Verified", "told", "verify"]
