@@ -90,6 +90,13 @@ def observation(title: str, *facts: str, files: tuple[str, ...] = ()) -> str:
     )
 
 
+def set_clock(door: Door, now: datetime) -> None:
+    """Move the clock in one go, as the gateway does: half a file would end who reads it."""
+    part = door.folder / "clock.part"
+    part.write_text(f"{(now - datetime.now(UTC)).total_seconds():+.3f}\n")
+    part.replace(door.folder / "clock")
+
+
 def inside(image: str, script: str, *options: str) -> str:
     command = ["docker", "run", "--rm", *SANDBOX, *options, "--entrypoint=sh", image, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -244,8 +251,7 @@ def test_notes_on_days_of_their_own(start: Start, door: Door) -> None:
         ("reader-03.md", "2027-02-01", "The user has a cat."),
     ):
         noon = datetime.fromisoformat(f"{day}T12:00:00+00:00")
-        offset = (noon - datetime.now(UTC)).total_seconds()
-        (door.folder / "clock").write_text(f"{offset:+.3f}\n")
+        set_clock(door, noon)
         door.upstream.then(How(text=SKIP), How(text=observation(name, said)), How(text=SUMMARY))
         reply = container.ask("deposit", name=name, day=day, text=f"A note of {day}.\n")
         assert reply["ok"], reply
@@ -273,8 +279,7 @@ def test_notes_on_days_of_their_own(start: Start, door: Door) -> None:
 
 
 def test_node_sees_the_day_too(image: str, door: Door) -> None:
-    noon = datetime(2026, 9, 1, 12, tzinfo=UTC)
-    (door.folder / "clock").write_text(f"{(noon - datetime.now(UTC)).total_seconds():+.3f}\n")
+    set_clock(door, datetime(2026, 9, 1, 12, tzinfo=UTC))
     ask = "console.log(new Date().toISOString())"
     script = f"bench-start node -e '{ask}' && bench-start /opt/claude-mem/bin/bun -e '{ask}'"
     said = inside(image, script, mounted(door), *ENV)
