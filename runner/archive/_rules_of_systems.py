@@ -5,6 +5,7 @@ from typing import Any
 
 from runner.archive._rules import GET, Beside, Broken
 from runner.archive.verify import Sheet, State
+from runner.gateway.config import ANTHROPIC
 from runner.images.identity import UNKNOWN
 from runner.reports.rescore import JUDGED
 from runner.reports.schema import Report
@@ -87,7 +88,12 @@ def arm(report: Report, _sheet: Sheet) -> str:
     if not report.purposes or not asked:
         raise Beside("No model was asked anything, so nothing is claimed about one.")
     if report.arm in ("live", "record"):
-        return f"{report.model} was asked itself ({report.arm})."
+        ways = {
+            run.gateway.way_out.anthropic
+            for run in report.runs
+            if run.gateway is not None and run.gateway.way_out is not None
+        }
+        return f"{report.model} was asked itself ({report.arm}){_at(ways)}."
     if report.arm == "replay":
         if report.cassette is None:
             raise Broken(
@@ -103,6 +109,12 @@ def arm(report: Report, _sheet: Sheet) -> str:
             "Hand in the report as it was written, or one of --arm live.",
         )
     raise Beside("Scripted, and it says so: it claims nothing about any model.")
+
+
+def _at(ways: set[str]) -> str:
+    """Where, which is worth telling where it is not the model's own provider."""
+    elsewhere = sorted(ways - {ANTHROPIC})
+    return f", at {', '.join(elsewhere)}" if elsewhere else ""
 
 
 def one_model(report: Report, _sheet: Sheet) -> str:

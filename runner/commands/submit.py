@@ -59,7 +59,7 @@ def check(
 def _print(submission: Submission, console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rule", no_wrap=True)
-    table.add_column("and why, and what was found", overflow="fold")
+    table.add_column("what it asks and why, and what was found", overflow="fold")
     table.add_column("", no_wrap=True)
     for rule in submission.rules:
         said = Text(f"{rule.rule} {rule.why}")

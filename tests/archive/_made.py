@@ -314,9 +314,13 @@ def _of(of: Protocol, runs: Sequence[RunRecord]) -> Report:
 
 def _saved(path: Path, report: Report, image: str) -> Result:
     both = (small(image), small("bench"))
-    identities = tuple(one.identity for one in both)
+    told = {"version": report.system.version, "settings": {"of": "a test"}}
+    fields = {
+        "images": tuple(one.identity for one in both),
+        "runs": tuple(one.model_copy(update={"system": told}) for one in report.runs),
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
-    files.save(report.model_copy(update={"images": identities}), path)
+    files.save(report.model_copy(update=fields), path)
     return Result(path, both)
 
 

@@ -272,7 +272,13 @@ class MemoryBox:
         return {**head, "ok": True, "result": result, "now": now}
 
     def _describe(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        return {"name": "engine", "version": "0.1.0", "licence": "Apache-2.0", "encoder": None}
+        return {
+            "name": "engine",
+            "version": "0.1.0",
+            "licence": "Apache-2.0",
+            "encoder": None,
+            "settings": {"same_slot_admits": self._options.same_slot_admits},
+        }
 
     def _deposit(self, said: Mapping[str, Any]) -> dict[str, Any]:
         digest = engine_store.digest(said["text"])
