@@ -200,6 +200,7 @@ class Store:
                 f"The store {self.root} has another archive named {name}.",
                 hint="Give another --name, or --force to replace it.",
             )
+        self.folder.settle(index)
         self.folder.write(f"{_ARCHIVES}/{name}.json", index.written())
         everything = {
             one.written(): one for each in self.names() for one in self.archive(each).manifests

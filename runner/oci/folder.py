@@ -100,15 +100,23 @@ class Folder(Layout):
         return self.add(manifest)
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file beside the blobs in place of another, whole or not at all."""
+        """Put a file beside the blobs in place of another.
+
+        Whole or not at all, but for a machine that loses its power: see ``settle``.
+        """
         with self.fresh() as (file, path):
             file.write(data)
             file.flush()
-            os.fsync(file.fileno())
             path.chmod(0o644)
             target = self.root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             path.replace(target)
+
+    def settle(self, index: Index) -> None:
+        """Have all that an index leads to on the disk before anything is told of it."""
+        for digest in self.reached(index):
+            with (self._blobs / digest.removeprefix("sha256:")).open("rb") as file:
+                os.fsync(file.fileno())
 
     @contextlib.contextmanager
     def fresh(self) -> Iterator[tuple[BinaryIO, Path]]:
