@@ -8,6 +8,7 @@ import json
 import os
 import sqlite3
 import sys
+import threading
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,7 +103,16 @@ def write(db: sqlite3.Connection, asked: dict[str, Any]) -> Any:
     (Path(vault) / name).parent.mkdir(parents=True, exist_ok=True)
     (Path(vault) / name).write_text(f"---\ntitle: {asked['title']}\n---\n\n{asked['content']}")
     take(db, name, asked["content"])
+    if wrong("later"):
+        threading.Timer(0.3, again).start()
     return {"file_path": name, "permalink": name.removesuffix(".md"), "action": "created"}
+
+
+def again() -> None:
+    """Look at the files once more, in the background, and take their times for the notes'."""
+    with closing(database()) as db:
+        db.execute("UPDATE entity SET created_at = '2020-01-01 00:00:00'")
+        db.commit()
 
 
 def served(message: dict[str, Any], db: sqlite3.Connection) -> dict[str, Any]:

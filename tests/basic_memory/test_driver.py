@@ -130,8 +130,9 @@ def test_a_server_that_is_gone_stays_gone(ask: Ask, home: Path) -> None:
     assert error(ask("ask", question="Refunds when", top_k=5))[0] == "internal"
 
 
-def test_a_day_that_is_not_the_clocks_is_told(ask: Ask, home: Path) -> None:
-    (home / "wrong").write_text("time")
+@pytest.mark.parametrize("way", ["time", "later"])
+def test_a_day_that_is_not_the_clocks_is_told(ask: Ask, home: Path, way: str) -> None:
+    (home / "wrong").write_text(way)
     kind, message = error(ask("deposit", **NOTE))
     assert kind == "degraded"
     assert "2020-01-01" in message

@@ -92,6 +92,15 @@ class Store:
                 (unwritten,) = db.execute(_UNWRITTEN).fetchone()
         return State(pages, findable, near, bare, unwritten)
 
+    def written(self) -> tuple[int, int]:
+        """A mark that changes whenever something is written into the database."""
+        log = self._file.with_name(f"{FILE}-wal")
+        try:
+            about = log.stat()
+        except FileNotFoundError:
+            return (0, 0)
+        return (about.st_size, about.st_mtime_ns)
+
     def taken(self) -> dict[str, datetime]:
         """When each page was taken in, by its file: the database's own word."""
         with self._reading() as db:

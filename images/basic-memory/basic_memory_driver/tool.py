@@ -24,6 +24,9 @@ START_S = 120.0
 CALL_S = 120.0
 SETTLE_S = 120.0
 """Longest it may take to index what it was given, in the background."""
+QUIET_S = 1.0
+"""How long nothing may have been written before it is taken to be done with a note: version 0.23
+takes a note out of its index and in again, several times, once all looks done."""
 
 
 class Tool:
@@ -42,6 +45,7 @@ class Tool:
         self._env = environment(env, self.embedder, chosen, self._home)
         self._served: subprocess.Popen[bytes] | None = None
         self._server: Server | None = None
+        self._busy = False
         self.store = Store(self._home)
 
     def check(self) -> None:
@@ -120,6 +124,7 @@ class Tool:
             DriverError: it did not take the note, or put it elsewhere.
         """
         asked = {"title": note.title, "directory": note.directory, "content": note.text}
+        self._busy = True
         answer = self._call("write_note", {**asked, "project": PROJECT})
         if answer.get("file_path") != note.name or answer.get("action") != "created":
             raise DriverError(f"write_note did not create {note.name}: {str(answer)[:300]}")
@@ -131,12 +136,19 @@ class Tool:
         Raises:
             Degraded: it does not come to an end.
         """
-        end = time.monotonic() + SETTLE_S
-        while not (state := self.store.state(self._chosen.vectors)).settled:
-            if time.monotonic() > end:
+        begun = since = time.monotonic()
+        seen = None
+        while True:
+            mark, now = self.store.written(), time.monotonic()
+            if mark != seen:
+                seen, since = mark, now
+            state = self.store.state(self._chosen.vectors)
+            if state.settled and (not self._busy or now - since > QUIET_S):
+                self._busy = False
+                return state
+            if now - begun > SETTLE_S:
                 raise Degraded(f"after {SETTLE_S:g} s not all is indexed: {state}")
             time.sleep(0.02)
-        return state
 
     def close(self) -> None:
         """Stop what was started."""
