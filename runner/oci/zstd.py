@@ -14,6 +14,9 @@ MOST = 64 << 30
 """Bytes a stream may unpack to, unless less is allowed."""
 _WINDOW = 128 << 20
 """Bytes of what came before that a frame may refer to: what every reader grants."""
+_JOB = 8 << 20
+"""Bytes that one thread compresses at a time: few enough that the last ones do not keep the others
+waiting for long, many enough to cost 2 in 1000 of the size."""
 _MAGIC = (0xFD2FB528).to_bytes(4, "little")
 _LEAST = 5
 _BLOCK = 128 << 10
@@ -44,10 +47,16 @@ def compress(
     """
     if level not in LEVELS or threads < 1:
         raise ValueError(f"level {level} with {threads} threads cannot be")
-    # With none it compresses in this thread, and to other bytes than any number of others.
-    packer = zstandard.ZstdCompressor(
-        level=level, threads=threads, write_checksum=True, write_content_size=True
-    ).compressobj(size=size)
+    # With no thread it would compress in this one, and to other bytes than with any number.
+    how = zstandard.ZstdCompressionParameters.from_level(
+        level,
+        source_size=size,
+        threads=threads,
+        job_size=_JOB,
+        write_checksum=True,
+        write_content_size=True,
+    )
+    packer = zstandard.ZstdCompressor(compression_params=how).compressobj(size=size)
     try:
         for chunk in chunks:
             if packed := packer.compress(chunk):
