@@ -11,7 +11,6 @@ from runner.archive import _inputs, media
 from runner.errors import AlteredReport, UsageError
 from runner.gateway import cassette as cassettes
 from runner.model import ImageIdentity
-from runner.reports import files
 from runner.reports.schema import Report, SealedAnswers
 
 
@@ -44,6 +43,7 @@ class Evidence:
 
 def gather(
     path: Path,
+    report: Report,
     *,
     kept: Path | None,
     cassette: Path | None,
@@ -53,15 +53,15 @@ def gather(
 
     Args:
         path: the report's file; sealed answers lie beside it.
+        report: what is in it, whole.
         kept: the folder that its runs were told to keep snapshots in.
         cassette: the recording, where it does not lie beside the report under its own name.
         published: takes the files of the published runs out of an image.
 
     Raises:
         UsageError: something is missing.
-        AlteredReport: the report, or something of it, is not what its digest says.
+        AlteredReport: something of it is not what its digest says.
     """
-    report = files.load(path)
     raw = path.read_bytes()
     pieces = [_piece(media.REPORT, path.name, raw)]
     pieces += _sealed(path, raw)

@@ -16,6 +16,7 @@ from runner.images import BENCH_LOCAL, State, labels, upstream
 from runner.model import ImageIdentity
 from runner.oci import engine_io
 from runner.oci.engine_io import Held
+from runner.reports import files
 
 _BUILT = re.compile(r"memory-bench/[a-z0-9][a-z0-9._-]*:[0-9a-f]{12}")
 _BENCH = "bench"
@@ -80,20 +81,11 @@ def make(
         CannotStart: the engine lacks images; the message names each.
         AlteredReport: the report, or something of it, is not what its digest says.
     """
-    evidence = None
-    if report is not None:
-
-        def published(image: ImageIdentity) -> Mapping[str, bytes]:
-            try:
-                return upstream.files(image.config_digest, client)
-            except CannotStart:
-                return {}  # not an image that holds them
-
-        evidence = gather(report, kept=kept, cassette=cassette, published=published)
-    elif kept is not None or cassette is not None:
+    loaded = files.load(report) if report is not None else None
+    if loaded is None and (kept is not None or cassette is not None):
         raise UsageError("--kept and --cassette belong to a report, and none is named.")
     search = _Search(client, restricted=restricted)
-    for identity in evidence.report.images if evidence is not None else ():
+    for identity in loaded.images if loaded is not None else ():
         search.by_identity(identity)
     search.by_names(names)
     if search.missing:
@@ -103,6 +95,9 @@ def make(
             hint="Nothing was written. `bench images restore` brings images back out of an"
             " archive, `bench images build` builds those of the files as they are.",
         )
+    evidence = None
+    if report is not None and loaded is not None:
+        evidence = gather(report, loaded, kept=kept, cassette=cassette, published=search.published)
     found = tuple(search.found.values())
     if not found and evidence is None:
         raise UsageError(
@@ -148,6 +143,14 @@ class _Search:
                 hint="The report was altered. Get the original file.",
             )
         self._take(held, identity, identity.config_digest)
+
+    def published(self, identity: ImageIdentity) -> Mapping[str, bytes]:
+        """The files of the published runs that an image holds."""
+        wanted = self.found.get(identity.config_digest)
+        try:
+            return upstream.files(wanted.held.id, self._client) if wanted is not None else {}
+        except CannotStart:
+            return {}  # not an image that holds them
 
     def by_names(self, names: Sequence[str]) -> None:
         """Images as somebody names them."""

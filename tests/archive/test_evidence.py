@@ -14,6 +14,7 @@ from runner.archive._evidence import Evidence, Piece, gather
 from runner.errors import AlteredReport, UsageError
 from runner.faults import load_fault
 from runner.model import ImageIdentity
+from runner.reports import files
 from runner.reports.recording import Recorder
 from runner.reports.schema import Fixture
 from runner.runs.clock import Clock
@@ -40,7 +41,7 @@ def nothing(_image: ImageIdentity) -> Mapping[str, bytes]:
 
 def gathered(path: Path, **how: Any) -> Evidence:
     usual: dict[str, Any] = {"kept": None, "cassette": None, "published": nothing}
-    return gather(path, **{**usual, **how})
+    return gather(path, files.load(path), **{**usual, **how})
 
 
 def of(found: Evidence, kind: str) -> list[Piece]:
@@ -299,10 +300,10 @@ def test_the_publishers_own_files_come_out_of_the_image(tmp_path: Path) -> None:
     file = UPSTREAM_FILES["development"]
     seen: list[str] = []
 
-    def files(image: ImageIdentity) -> Mapping[str, bytes]:
+    def published_files(image: ImageIdentity) -> Mapping[str, bytes]:
         seen.append(image.name)
         return {} if "engine" in image.name else {file: raw}
 
-    told = inputs(gathered(path, published=files))
+    told = inputs(gathered(path, published=published_files))
     assert told[f"pairs/{file}"] == raw
     assert seen == ["memory-bench/engine:0123456789ab", "memory-bench/bench:ba9876543210"]
