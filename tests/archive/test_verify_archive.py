@@ -93,7 +93,7 @@ def test_images_alone(archives: dict[str, Path], tmp_path: Path) -> None:
 
     sheet = verify(again(archives["trip"], tmp_path / "a.tar", bare)).sheet
     assert sheet.holds, wrong(sheet)
-    assert [line.id for line in sheet.of(State.UNCHECKED)] == ["report"]
+    assert [line.id for line in sheet.of(State.UNCHECKED)] == ["report", "images"]
     assert "images alone" in sheet.line("report").first
     assert sheet.line("packages").looked_at == 6
 
@@ -394,6 +394,12 @@ def _only(parts: Parts) -> None:
     parts.hung = [one for one in parts.hung if one.on == 0]
 
 
+def _moved(parts: Parts, kinds: tuple[str, ...]) -> None:
+    for one in parts.hung:
+        if one.kind in kinds:
+            one.on = 1
+
+
 def _no_tar(parts: Parts) -> None:
     other = small("engine")
     made = Image((other.image.layers[0], b"no tar" * 200), other.image.labels)
@@ -424,6 +430,7 @@ IMAGES: dict[str, tuple[str, Callable[[Parts], object]]] = {
         "images",
         _told(redistributable=False, restriction="nobody may"),
     ),
+    "a report on another image": ("images", lambda p: _moved(p, media.OF_A_REPORT)),
     "another layer": (
         "layers",
         lambda p: p.images[0].layers.__setitem__(1, layer(("opt/evil", b"1"))),
@@ -617,6 +624,11 @@ KEPT: dict[str, tuple[str, str, Callable[[Parts], object]]] = {
         "trip",
         "snapshots",
         lambda p: p.of(media.SNAPSHOT).files.append(File("0" * 64 + ".tar", b"")),
+    ),
+    "a snapshot twice": (
+        "trip",
+        "snapshots",
+        lambda p: p.of(media.SNAPSHOT).files.append(p.of(media.SNAPSHOT).files[0]),
     ),
     "snapshots under each other's names": (
         "trip",

@@ -71,6 +71,16 @@ def test_a_report_of_every_suite_holds(made: dict[str, Result], name: str) -> No
     assert verified.report.suite in sheet.about
 
 
+def test_a_report_from_before_there_were_read_outs_holds(tmp_path: Path) -> None:
+    """A system that was asked no questions beside its notes was asked all there was."""
+    old = Path(__file__).parents[1] / "reports" / "data" / "before-read-outs.json.gz"
+    path = tmp_path / "old.json"
+    path.write_bytes(gzip.decompress(old.read_bytes()))
+    sheet = verify(path).sheet
+    assert sheet.holds, wrong(sheet)
+    assert sheet.line("steps").state is State.HOLDS
+
+
 def test_what_is_not_there_is_said_and_never_holds(made: dict[str, Result]) -> None:
     sheet = verify(made["trip"].path).sheet
     for id_ in ALONE:
@@ -103,6 +113,12 @@ def _drop_snapshot(document: Document) -> None:
             step["snapshot"] = None
 
 
+def _published(document: Document) -> None:
+    document["case"]["fixtures"] = "upstream"
+    for one in document["runs"]:
+        one["spec"]["fixtures"] = "upstream"
+
+
 def _cheaper(document: Document) -> None:
     call = run(document)["calls"][0]
     call["usage"]["output"] -= 1
@@ -128,6 +144,7 @@ FORGERIES: dict[str, tuple[str, str, Callable[[Document], object]]] = {
         lambda d: d["case"]["sets"][0]["pairs"][0].update(expected="report"),
     ),
     "a question": ("dev", "case", lambda d: d["case"]["questions"][0].update(q="What now?")),
+    "words that were never published": ("trip", "case", _published),
     "a step left out": ("trip", "steps", _drop_step),
     "a step on another day": ("trip", "steps", _other_day),
     "steps in another order": (

@@ -1,7 +1,7 @@
 """A report and the files that belong to it, wherever they lie: in an archive, or beside it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from runner.archive import media
@@ -14,7 +14,7 @@ from runner.runs.run import SNAPSHOT_BYTES
 from runner.runs.sandbox.snapshot import transport_limit
 
 REPORT_BYTES = 1 << 30
-INPUT_BYTES = 256 << 20
+INPUT_BYTES = 64 << 20
 SNAPSHOT_FILES = 4096
 """As many as a run takes out of its sandbox."""
 
@@ -46,7 +46,7 @@ class Evidence:
         packed: whether it lies in an archive.
         sealed: finds the sealed answers, by the name that the report has for them.
         cassette: the same of the recording.
-        snapshots: by their digests.
+        snapshots: each called by its digest.
         inputs: what the system was given, and scripted tables.
     """
 
@@ -54,7 +54,7 @@ class Evidence:
     packed: bool
     sealed: Callable[[str], bytes]
     cassette: Callable[[str], bytes]
-    snapshots: Mapping[str, File] = field(default_factory=dict)
+    snapshots: tuple[File, ...] = ()
     inputs: tuple[File, ...] = ()
 
 
@@ -95,10 +95,7 @@ def of_archive(archive: Packed, found: Contents) -> Evidence | None:
         packed=True,
         sealed=lambda _: one(media.SEALED, SEALED_BYTES, "The file of sealed answers"),
         cassette=lambda _: one(media.CASSETTE, CASSETTE_BYTES, "The cassette"),
-        snapshots={
-            file.title.removesuffix(".tar"): _file(archive, file, most_snapshot)
-            for file in found.of(media.SNAPSHOT)
-        },
+        snapshots=tuple(_file(archive, file, most_snapshot) for file in found.of(media.SNAPSHOT)),
         inputs=tuple(_file(archive, file, INPUT_BYTES) for file in found.of(media.INPUTS)),
     )
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-import orjson
-
-from runner.archive import media, sbom
+from runner.archive import media
 from runner.archive.contents import ArchivedImage, Contents, name_of
+from runner.archive.verify import bill
 from runner.archive.verify.databases import Databases
 from runner.archive.verify.sheet import Look, Looking, NotCheckable, told
 from runner.errors import DamagedArchive
@@ -63,9 +61,8 @@ def look(
     """
     with looking.check(IMAGES, "images, against what the report says") as images:
         if told_of is None:
-            images.at(len(found.images))
-        else:
-            _identities(found, told_of, images)
+            raise NotCheckable("There is no report that says anything of them.")
+        _identities(found, told_of, images)
     inside: dict[str, Inside] = {}
     with looking.check(LAYERS, "layers, unpacked, against their configs") as layers:
         reading = _Reading()
@@ -75,7 +72,13 @@ def look(
     with looking.check(PACKAGES, "packages: databases, lists and the report") as packages:
         _packages(found, inside, identities, packages)
     with looking.check(SBOM, "packages in bills of materials, made again") as bills:
-        _bills(archive, found, inside, identities, bills)
+        packages_of = {
+            digest: frozenset(identities[digest].packages)
+            if digest in identities
+            else inside[digest].packages
+            for digest in found.images
+        }
+        bill.hold(archive, found, packages_of, bills)
     for left in found.left_out:
         why = f"{left.name} is not in the archive: {left.why}"
         looking.cannot(LEFT_OUT, "an image that the report names", why)
@@ -101,6 +104,15 @@ def _identities(found: Contents, told_of: tuple[ImageIdentity, ...], look: Look)
                         f"{image.reference}: {what} is {_short(ours)}; the report says"
                         f" {_short(theirs)}."
                     )
+
+    # The system's own image comes first in a report, where it was not left out.
+    there = (
+        found.images[one.config_digest] for one in told_of if one.config_digest in found.images
+    )
+    subject = next((image.manifest.digest for image in there), None)
+    for file in (file for kind in media.OF_A_REPORT for file in found.of(kind)):
+        if file.on != subject:
+            look.amiss(f"{file.title} hangs on another image than the system's.")
 
 
 def _said(image: ArchivedImage, identity: ImageIdentity) -> Iterator[tuple[str, object, object]]:
@@ -205,49 +217,6 @@ def _packages(
         raise NotCheckable(damaged)
 
 
-def _bills(
-    archive: Packed,
-    found: Contents,
-    inside: Mapping[str, Inside],
-    identities: Mapping[str, ImageIdentity],
-    look: Look,
-) -> None:
-    without = []
-    for digest, image in found.images.items():
-        files = found.on(image, media.SBOM)
-        if not files:
-            without.append(image.reference)
-            continue
-        identity = identities.get(digest)
-        packages = inside[digest].packages if identity is None else frozenset(identity.packages)
-        if packages is None:
-            without.append(image.reference)
-            continue
-        for file in files:
-            look.at(len(packages))
-            own = identity_of(image, packages)
-            try:
-                same_bill(archive.get(file.blob), sbom.write(own, image.read.created))
-            except Exception as error:
-                look.amiss(f"{file.title} of {image.reference}: {told(error)}")
-    if without and not look.wrong:
-        raise NotCheckable(f"There is none that can be compared of {', '.join(without)}.")
-
-
-def identity_of(image: ArchivedImage, packages: frozenset[Package]) -> ImageIdentity:
-    """What an image is, by the archive alone."""
-    marks = image.read.labels
-    return ImageIdentity(
-        name=image.reference,
-        config_digest=image.config.digest,
-        layers=image.diff_ids,
-        platform=image.read.platform,
-        base=marks.get(labels.BASE, ""),
-        source=marks.get(labels.SOURCE, ""),
-        packages=tuple(packages),
-    )
-
-
 def differing(told_of: frozenset[Package], there: frozenset[Package], who: str) -> str:
     """The first package that two lists differ in."""
     for package in sorted(told_of ^ there, key=_order):
@@ -256,39 +225,6 @@ def differing(told_of: frozenset[Package], there: frozenset[Package], who: str) 
             return f"{who} names {what}, which is not installed in it."
         return f"{what} is installed in it, and {who} does not name it."
     return ""
-
-
-def same_bill(there: bytes, again: bytes) -> None:
-    """See that two bills of materials say the same, however they are written.
-
-    Raises:
-        DamagedArchive: they do not; names what differs first.
-    """
-    said, wanted = _gist(orjson.loads(there)), _gist(orjson.loads(again))
-    if odd := sorted(said["components"].keys() ^ wanted["components"].keys()):
-        where = "only there" if odd[0] in said["components"] else "not there"
-        raise DamagedArchive(f"{odd[0]} is {where}.")
-    for what in wanted:
-        if said[what] != wanted[what]:
-            raise DamagedArchive(f"Its {what} is not what the image comes to.")
-
-
-def _gist(bill: Any) -> dict[str, Any]:
-    """What a bill says, without what a release of the library may write otherwise."""
-    root = bill["metadata"]["component"]
-    return {
-        "components": {
-            part["purl"]: [part.get(key) for key in ("type", "group", "name", "version")]
-            for part in bill.get("components", [])
-        },
-        "format": [bill["bomFormat"], bill["specVersion"]],
-        "serial number": bill["serialNumber"],
-        "image": [root[key] for key in ("type", "name", "version", "hashes", "properties")],
-        "timestamp": bill["metadata"].get("timestamp"),
-        "dependencies": {
-            one["ref"]: sorted(one.get("dependsOn", [])) for one in bill["dependencies"]
-        },
-    }
 
 
 def _order(package: Package) -> tuple[str, str, str]:

@@ -26,6 +26,7 @@ _OF_TABLES = "scripted/"
 _ALONE = "They lie in an archive; this is the report alone."
 _LISTING = ".sha256"
 _PACKED = ".gz"
+_TAR = ".tar"
 
 
 def look(report: Report, evidence: Evidence, looking: Looking) -> None:
@@ -189,14 +190,16 @@ def _snapshots(report: Report, taken: list[SnapshotRecord], evidence: Evidence, 
         system = catalog.load(report.system.name, report.system.version)
     except UsageError as error:
         raise NotCheckable(f"This bench cannot read them. {error.message}") from error
-    for digest, records in _by_digest(taken).items():
+    by_digest = _by_digest(taken)
+    for digest, records in by_digest.items():
         with look.one():
-            file = evidence.snapshots.get(digest)
-            if file is None:
-                raise DamagedArchive(f"There is no snapshot {digest[:12]}.")
-            _one(file.get(), digest, records, system)
-    for digest in sorted(evidence.snapshots.keys() - {one.sha256 for one in taken}):
-        look.amiss(f"The report has no snapshot {digest[:12]}, which is there.")
+            files = [one for one in evidence.snapshots if one.title == f"{digest}{_TAR}"]
+            if len(files) != 1:
+                raise DamagedArchive(f"The snapshot {digest[:12]} is there {len(files)} times.")
+            _one(files[0].get(), digest, records, system)
+    for file in evidence.snapshots:
+        if file.title.removesuffix(_TAR) not in by_digest:
+            look.amiss(f"The report has no snapshot {file.title[:12]}, which is there.")
 
 
 def _by_digest(taken: Iterable[SnapshotRecord]) -> dict[str, list[SnapshotRecord]]:

@@ -49,7 +49,7 @@ def _locks(archive: Packed, found: Contents, inside: Mapping[str, Inside], look:
                     f" {package.version}, which no lock pins."
                 )
     if without and not look.wrong:
-        raise NotCheckable(f"There are none of {', '.join(without)}.")
+        raise NotCheckable(f"No lock hangs on {', '.join(without)}.")
 
 
 def pins(title: str, raw: bytes) -> Iterator[Package]:

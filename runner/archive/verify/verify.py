@@ -7,7 +7,7 @@ import orjson
 
 from runner.archive.verify import cassettes, evidence, images, kept, layouts, locks
 from runner.archive.verify import report as reports
-from runner.archive.verify.evidence import Evidence
+from runner.archive.verify.evidence import REPORT_BYTES, Evidence
 from runner.archive.verify.sheet import Looking, Sheet
 from runner.errors import UsageError
 from runner.reports import upstream
@@ -40,10 +40,12 @@ def verify(path: Path) -> Verified:
     try:
         with path.open("rb") as file:
             alone = file.read(1) == _JSON
-            raw = _JSON + file.read() if alone else b""
+            raw = _JSON + file.read(REPORT_BYTES) if alone else b""
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from error
     if alone:
+        if len(raw) > REPORT_BYTES:
+            raise UsageError(f"{path} is larger than any report.")
         _see_ours(path, raw)
         report = _report(evidence.of_file(path, raw), looking)
         return Verified(_sheet(path, "report", report, looking), report)
