@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from runner.commands._image import on_one_image
 from runner.commands._money import run_ceiling
 from runner.errors import UsageError
 from runner.reports.recording import open_tape
@@ -34,6 +35,7 @@ class Asked:
     Attributes:
         systems: what is measured; the usual one, or every plain one, when none.
         version: of the systems.
+        image: the digest of the very image that all of them run from; none for those of the files.
         sets: what is asked; the usual ones when none.
         matrix: whether several systems are meant, on several sets.
         others: systems that only serve a comparison.
@@ -48,6 +50,7 @@ class Asked:
 
     systems: Sequence[str]
     version: str | None
+    image: str | None = None
     sets: Sequence[str]
     matrix: bool
     others: Sequence[str]
@@ -95,6 +98,7 @@ def plan(asked: Asked) -> Plan:
     others = [load(name) for name in dict.fromkeys(asked.others)]
     measured = list({one.name: one for one in (*named, *others)}.values())
     _can(measured)
+    measured, digest = on_one_image(measured, asked.version, asked.image)
     usual = [name for name in SETS if name != "dev2"] if asked.matrix else ["dev"]
     sets = tuple(dict.fromkeys(asked.sets or usual))
     exams = {name: _exam(asked, name) for name in sets}
@@ -106,7 +110,11 @@ def plan(asked: Asked) -> Plan:
     each = run_ceiling(
         asked.max_usd, asked.max_usd_total, asked.ceiling, asking * len(exams) * asked.runs
     )
-    protocols = [_protocol(asked, one, exam, each) for one in measured for exam in exams.values()]
+    protocols = [
+        replace(_protocol(asked, one, exam, each), image=digest)
+        for one in measured
+        for exam in exams.values()
+    ]
     cassettes = _cassettes(asked, protocols)
     return Plan(
         protocols=tuple(

@@ -51,6 +51,15 @@ SystemOption = Annotated[str, typer.Option(help="What is measured; see `bench sy
 SystemVersion = Annotated[
     str | None, typer.Option(help="Another version of it that can be built; see `bench systems`.")
 ]
+ImageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--image",
+        metavar="DIGEST",
+        help="Measure exactly the image of this digest (sha256:..., or 12 or more of its digits),"
+        " or nothing.",
+    ),
+]
 ArmOption = Annotated[
     Arm,
     typer.Option(

@@ -84,19 +84,21 @@ class Sitting:
         """
         purse = Purse(self.max_usd_total)
         reports = []
-        for (image, version, model), some in groupby(range(len(self.protocols)), self._of):
-            with place(image, version, model, say=say) as here:
+        for (name, version, model, image), some in groupby(range(len(self.protocols)), self._of):
+            with place(name, version, model, image=image, say=say) as here:
                 reports += [
                     self._produce(number, here, purse, workers=workers, watch=watch)
                     for number in some
                 ]
         return reports
 
-    def _of(self, number: int) -> tuple[str, str | None, str | None]:
+    def _of(self, number: int) -> tuple[str, str | None, str | None, str | None]:
         """The image that a protocol runs on: its name and, where there are several, its version
-        and what is baked into it."""
-        system = self.protocols[number].system
-        return system.image, system.version if system.versions else None, system.model
+        and what is baked into it; and its digest, where one was named."""
+        protocol = self.protocols[number]
+        system = protocol.system
+        version = system.version if system.versions else None
+        return system.image, version, system.model, protocol.image
 
     def _produce(
         self, number: int, here: Place, purse: Purse, *, workers: int, watch: Watch

@@ -20,6 +20,7 @@ from runner.commands._options import (
     CeilingOption,
     EstimateOnly,
     FormatOption,
+    ImageOption,
     Jobs,
     KeepOption,
     MaxUsd,
@@ -60,6 +61,7 @@ def honesty(
         str | None, typer.Option(metavar="NAME,...", help="The same, several at once.")
     ] = None,
     system_version: SystemVersion = None,
+    image: ImageOption = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -183,6 +185,7 @@ def honesty(
         Asked(
             systems=named,
             version=system_version,
+            image=image,
             sets=set_ or [],
             matrix=all_,
             others=[*(vs or ()), *(vs_matched or ())],

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from runner.commands._execute import How, execute
 from runner.commands._fixtures import published_files, upstream_case
+from runner.commands._image import on_image
 from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
@@ -21,6 +22,7 @@ from runner.commands._options import (
     FixturesChoice,
     FixturesOption,
     FormatOption,
+    ImageOption,
     Jobs,
     KeepOption,
     MaxUsd,
@@ -52,7 +54,6 @@ from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
 from runner.suites.trip_vs_move import Case, load_case
 from runner.systems.catalog import System
-from runner.systems.catalog import load as load_system
 
 
 @with_live
@@ -62,6 +63,7 @@ def trip_vs_move(
     ] = "reader",
     system: SystemOption = "engine",
     system_version: SystemVersion = None,
+    image: ImageOption = None,
     arm: ArmOption = Arm.LIVE,
     model: ModelOption = MODEL,
     pin: Pin = None,
@@ -127,7 +129,8 @@ def trip_vs_move(
     if fixtures is FixturesChoice.UPSTREAM and not estimate_only:
         cases = [upstream_case(first, published_files())]
     runs = {"move": move_runs, "trip-alone": trip_alone_runs}
-    prices, measured = price_list(price or ()), load_system(system, system_version)
+    prices = price_list(price or ())
+    measured, digest = on_image(system, system_version, image)
     total = usd(max_usd_total)
     each = run_ceiling(usd(max_usd), total, ceiling.value, len(cases) * sum(runs.values()))
     cassettes = cassette_files(cassette, arm.value, cases)
@@ -149,6 +152,7 @@ def trip_vs_move(
             fault=load_fault(fault) if fault else None,
             provider=provider,
             tape=open_tape(tape) if arm is Arm.REPLAY and tape else None,
+            image=digest,
         )
         for one, tape in zip(cases, cassettes, strict=True)
     ]

@@ -6,6 +6,7 @@ import typer
 
 from runner.commands._execute import How, execute
 from runner.commands._fixtures import published_files, upstream_gate
+from runner.commands._image import on_image
 from runner.commands._live import Live, with_live
 from runner.commands._money import run_ceiling
 from runner.commands._options import (
@@ -20,6 +21,7 @@ from runner.commands._options import (
     FixturesChoice,
     FixturesOption,
     FormatOption,
+    ImageOption,
     Jobs,
     KeepOption,
     MaxUsd,
@@ -49,7 +51,6 @@ from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
 from runner.suites.update_gate import SAMPLES, SETS, load_gate
-from runner.systems.catalog import load as load_system
 
 SetOption = Annotated[
     list[str] | None,
@@ -64,6 +65,7 @@ def update_gate(
     fixtures: FixturesOption = FixturesChoice.OWN,
     system: SystemOption = "engine",
     system_version: SystemVersion = None,
+    image: ImageOption = None,
     arm: ArmOption = Arm.LIVE,
     model: ModelOption = MODEL,
     pin: Pin = None,
@@ -100,9 +102,10 @@ def update_gate(
     runs = dict.fromkeys(gate.kinds, gate.samples)
     total = usd(max_usd_total)
     [tape] = cassette_files(cassette, arm.value, [gate])
+    measured, digest = on_image(system, system_version, image)
     protocol = Protocol(
         case=gate,
-        system=load_system(system, system_version),
+        system=measured,
         arm=arm.value,
         model=model,
         runs=runs,
@@ -114,6 +117,7 @@ def update_gate(
         fault=load_fault(fault) if fault else None,
         provider=Provider() if estimate_only else live.provider(arm.value),
         tape=open_tape(tape) if arm is Arm.REPLAY and tape else None,
+        image=digest,
     )
     return execute(
         [protocol],

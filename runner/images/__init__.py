@@ -2,6 +2,7 @@
 
 from runner.images._source import source
 from runner.images.build import BENCH_LOCAL, check, ensure, models, names, versions
+from runner.images.exact import Exact, choose, see_named, take
 from runner.images.identity import identify, sweep
 from runner.images.listing import Built, built
 from runner.images.prune import Pruned, prune
@@ -10,18 +11,22 @@ from runner.images.survey import Listed, State, survey
 __all__ = [
     "BENCH_LOCAL",
     "Built",
+    "Exact",
     "Listed",
     "Pruned",
     "State",
     "built",
     "check",
+    "choose",
     "ensure",
     "identify",
     "models",
     "names",
     "prune",
+    "see_named",
     "source",
     "survey",
     "sweep",
+    "take",
     "versions",
 ]

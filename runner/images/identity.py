@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import tarfile
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from runner.errors import CannotStart
 from runner.images import labels
 from runner.images._files import write_atomically
 from runner.model import ImageIdentity, Package
+from runner.oci import engine_io
 
 LEFT_BEHIND_S = 120
 """Age in seconds from which a container made to look into an image belongs to nobody alive."""
@@ -23,6 +25,7 @@ LEFT_BEHIND_S = 120
 PACKAGES = "/usr/share/memory-bench/packages.json"
 INSPECTING = "inspect"
 UNKNOWN = "unknown"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _LIST = TypeAdapter(tuple[Package, ...])
 
 
@@ -56,7 +59,7 @@ def from_inspection(
     restriction = labels.restriction(marks)
     return ImageIdentity(
         name=reference,
-        config_digest=found["Id"],
+        config_digest=config_digest(client, found["Id"]),
         layers=tuple(found["RootFS"]["Layers"]),
         platform=platform,
         base=marks.get(labels.BASE) or UNKNOWN,
@@ -65,6 +68,33 @@ def from_inspection(
         redistributable=not restriction,
         restriction=restriction,
     )
+
+
+def config_digest(client: docker.DockerClient, image_id: str) -> str:
+    """The digest of an image's config, which names it on every engine.
+
+    An engine that calls images by their manifests tells it by saving all of the image; what it
+    told is kept, so that it is asked once.
+
+    Args:
+        client: the engine.
+        image_id: what it calls the image.
+
+    Raises:
+        CannotStart: the engine does not give the image.
+    """
+    if not engine_io.by_manifest(client):
+        return image_id
+    kept = paths.state_dir() / "configs" / image_id.removeprefix("sha256:")
+    try:
+        known = kept.read_text(encoding="ascii").strip()
+        if _DIGEST.fullmatch(known):
+            return known
+    except (OSError, ValueError):
+        pass
+    found = engine_io.config_of(client, image_id).digest
+    _remember(kept, found.encode())
+    return found
 
 
 def _packages(client: docker.DockerClient, image_id: str) -> tuple[Package, ...]:

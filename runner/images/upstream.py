@@ -13,6 +13,7 @@ import docker.errors
 
 from runner import engine_api, paths
 from runner.errors import CannotStart
+from runner.images.exact import find
 from runner.images.identity import read_files
 
 PLACE = "/opt/particles/upstream"
@@ -33,7 +34,7 @@ def files(image_id: str, client: docker.DockerClient | None = None) -> Mapping[s
     Nothing of the image is run.
 
     Args:
-        image_id: the image, by digest or by tag.
+        image_id: the image, by the digest of its config, by tag or as the engine calls it.
         client: the engine, where one is connected already.
 
     Raises:
@@ -41,7 +42,8 @@ def files(image_id: str, client: docker.DockerClient | None = None) -> Mapping[s
     """
     engine = client or engine_api.connect()
     try:
-        found = read_files(engine, image_id, PLACE)
+        held = find(engine, image_id) if image_id.startswith("sha256:") else None
+        found = read_files(engine, held.id if held is not None else image_id, PLACE)
     except docker.errors.NotFound as error:
         raise CannotStart(
             f"Image {image_id} does not hold the files of the published runs.", hint=_HINT

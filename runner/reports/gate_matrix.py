@@ -10,7 +10,7 @@ from runner.reports.kill_matrix import MODEL, SYSTEM
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, jobs
+from runner.runs.plan import jobs
 from runner.runs.pool import run_all
 from runner.runs.protocol import Protocol
 from runner.runs.watch import Watch
@@ -78,8 +78,7 @@ def gate_sightings(
     faults: Sequence[Fault], place: Place, prices: PriceList, *, workers: int, watch: Watch
 ) -> tuple[GateSighting, ...]:
     """Run every fault on every set."""
-    images = Images(system=place.system.config_digest, gateway=place.gateway.config_digest)
-    wanted = [job for fault in faults for job in jobs(gate_protocol(fault), images, prices)]
+    wanted = [job for fault in faults for job in jobs(gate_protocol(fault), place.images, prices)]
     found: dict[str, list[RunRecord]] = {fault.name: [] for fault in faults}
 
     def done(record: RunRecord) -> None:

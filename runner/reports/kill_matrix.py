@@ -9,7 +9,7 @@ from runner.prices import PriceList
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, jobs
+from runner.runs.plan import jobs
 from runner.runs.pool import run_all
 from runner.runs.protocol import Protocol
 from runner.runs.watch import Watch
@@ -53,12 +53,11 @@ def sightings(
     faults: Sequence[Fault], place: Place, prices: PriceList, *, workers: int, watch: Watch
 ) -> tuple[Sighting, ...]:
     """Run every fault in each of its cases, with the move and without."""
-    images = Images(system=place.system.config_digest, gateway=place.gateway.config_digest)
     wanted = [
         job
         for fault in faults
         for case in fault.cases
-        for job in jobs(protocol(fault, case), images, prices)
+        for job in jobs(protocol(fault, case), place.images, prices)
     ]
     found: list[Sighting] = []
 

@@ -27,7 +27,7 @@ from runner.reports.schema import (
 )
 from runner.runs.keep import Keep
 from runner.runs.place import Place
-from runner.runs.plan import Images, jobs, specs, tables
+from runner.runs.plan import jobs, specs, tables
 from runner.runs.pool import run_all
 from runner.runs.protocol import Protocol, label
 from runner.runs.purse import Purse
@@ -137,8 +137,7 @@ def produce(
         purse.pay(sum((run.cost_usd for run in resume.runs), Decimal(0)))
     order = [planned.id for planned in report.planned]
     wanted = {planned.id for planned in report.missing}
-    images = Images(system=place.system.config_digest, gateway=place.gateway.config_digest)
-    todo = [job for job in jobs(protocol, images, prices) if job.spec.id in wanted]
+    todo = [job for job in jobs(protocol, place.images, prices) if job.spec.id in wanted]
     _save(report, output)
 
     def done(record: RunRecord) -> None:

@@ -49,6 +49,8 @@ class Protocol:
     """Who answers live calls."""
     tape: Tape | None = None
     """What a replay answers with."""
+    image: str | None = None
+    """The digest of the system's very image, where one was named; none for that of the files."""
 
     @property
     def suite(self) -> Suite[Any, Any]:

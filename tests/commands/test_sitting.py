@@ -6,9 +6,11 @@ from runner.systems.catalog import System, load
 from tests.runs._protocols import PRICES, protocol
 
 
-def images(*systems: System) -> list[tuple[str, str | None, str | None]]:
+def images(
+    *systems: System, digest: str | None = None
+) -> list[tuple[str, str | None, str | None, str | None]]:
     """The images that protocols on these systems run on."""
-    protocols = [protocol(system=system) for system in systems]
+    protocols = [protocol(system=system, image=digest) for system in systems]
     nothing = [None] * len(protocols)
     outputs = [Path("x")] * len(protocols)
     sitting = Sitting(protocols, PRICES, nothing, outputs, nothing, Keep(None), None)
@@ -20,11 +22,19 @@ def test_systems_of_one_image_are_told_apart_by_what_is_baked_in() -> None:
     same = usual.model_copy(update={"name": "two"})
     other = usual.model_copy(update={"name": "three", "model": "large"})
     found = images(usual, same, other)
-    assert found == [("some", None, "small"), ("some", None, "small"), ("some", None, "large")]
+    assert found == [
+        ("some", None, "small", None),
+        ("some", None, "small", None),
+        ("some", None, "large", None),
+    ]
 
 
 def test_a_version_is_asked_for_where_there_are_several() -> None:
     assert images(load("engine"), load("particles", "1.192.2")) == [
-        ("engine", None, None),
-        ("particles", "1.192.2", None),
+        ("engine", None, None, None),
+        ("particles", "1.192.2", None, None),
     ]
+
+
+def test_an_image_that_was_named_goes_with_it() -> None:
+    assert images(load("engine"), digest="sha256:1") == [("engine", None, None, "sha256:1")]

@@ -224,14 +224,17 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path, query = self._where()
         if path in ("/_ping", "/version"):
-            self._say(200, {"ApiVersion": "1.41", "Version": "0", "MinAPIVersion": "1.12"})
+            spoken = {"ApiVersion": "1.41", "Version": "0", "MinAPIVersion": "1.12"}
+            self._say(200, {**spoken, "Os": "linux", "Arch": "amd64"})
         elif self.of.broken:
             self._say(500, {"message": "driver is down"})
         elif path == "/info":
             status = _CONTAINERD if self.of.by_manifest else [["Backing Filesystem", "extfs"]]
             self._say(200, {"DriverStatus": status, "OSType": "linux", "Architecture": "x86_64"})
         elif path == "/images/json":
-            self._say(200, self.of.listed())
+            wanted = json.loads(query.get("filters", ["{}"])[0]).get("label", [])
+            found = self.of.listed()
+            self._say(200, [one for one in found if one["Labels"].keys() >= set(wanted)])
         elif path == "/images/get":
             found = [self.of.find(name) for name in query["names"]]
             if None in found:
