@@ -35,6 +35,8 @@ ANSWERS = {
     "query_response": "The user lives where the notes say.",
 }
 """By purpose: what is said to calls that no table of a suite knows, as a model would write it."""
+DATED_BY_FILES = frozenset({("basic-memory", "0.23.2")})
+"""What takes a note's time from its file, which the kernel dates: it fails on any day but today."""
 OPEN_S = 120.0
 STEP_S = 600.0
 LINGER_S = 10.0
@@ -59,6 +61,7 @@ def job(system: System, images: Images) -> Job:
     )
     return replace(
         made[-1],
+        clock=Clock("now" if (system.image, system.version) in DATED_BY_FILES else "note"),
         steps=tuple(_steps(system, made)),
         gateway=replace(made[-1].gateway, first_line=config.first_line()),
     )
@@ -128,11 +131,11 @@ def take(box: Box, job: Job) -> list[str]:
     for step in job.steps:
         day = step.day or day
         now = datetime.now(UTC)
-        offset = job.clock.offset(day, now=now, not_before=shows) or 0.0
+        offset = job.clock.offset(day, now=now, not_before=shows)
         box.gateway.request("clock", {"offset_s": offset}, deadline_s=OPEN_S)
         box.gateway.request("step", {"name": step.name}, deadline_s=OPEN_S)
         said.append(_asked(box, step.verb, step.payload))
-        shows = datetime.now(UTC) + timedelta(seconds=offset)
+        shows = datetime.now(UTC) + timedelta(seconds=offset) if offset is not None else None
     said.append(_asked(box, "snapshot", {}))
     time.sleep(LINGER_S)
     return [*said, _asked(box, "stop", {})]
