@@ -21,6 +21,7 @@ from runner.commands import (
     honesty_learn,
     images,
     kill_matrix,
+    rerun,
     rescore,
     schema,
     submit,
@@ -68,6 +69,7 @@ app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("verify")(verify.verify)
+app.command("rerun")(rerun.rerun)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)
 app.command("clean")(clean.clean)

@@ -91,7 +91,7 @@ def archive(
         _out.prepare(output, force=force)
     errors = Console(stderr=True)
     with contextlib.ExitStack() as stack:
-        show = stack.enter_context(_Show(errors, quiet=quiet))
+        show = stack.enter_context(Show(errors, quiet=quiet))
         client = stack.enter_context(closing(engine_api.connect()))
         planned = plan.make(
             client,
@@ -150,7 +150,7 @@ def restore(
     errors = Console(stderr=True)
     with (
         opened(file, name) as layout,
-        _Show(errors, quiet=quiet) as show,
+        Show(errors, quiet=quiet) as show,
         closing(engine_api.connect()) as client,
     ):
         done = restoring.restore(client, layout, show, only=only, workers=threads or pack.threads())
@@ -223,7 +223,7 @@ def _told(planned: Plan) -> Iterator[str]:
         yield f"left out {one.name}: {one.why}"
 
 
-class _Show:
+class Show:
     """What is done, as it is done: a bar on a terminal, lines elsewhere."""
 
     def __init__(self, console: Console, *, quiet: bool) -> None:
@@ -239,7 +239,7 @@ class _Show:
         )
         self._task = self._bar.add_task("", visible=False)
 
-    def __enter__(self) -> "_Show":
+    def __enter__(self) -> "Show":
         self._bar.start()
         return self
 
