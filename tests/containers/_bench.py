@@ -24,6 +24,8 @@ class Bench:
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
     engine: Engine | None = None
+    within: tuple[str, ...] = ()
+    """A command that runs the bench, such as one that takes its network away."""
 
     @property
     def leases(self) -> Path:
@@ -31,7 +33,7 @@ class Bench:
 
     def start(self, *args: str | Path) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [str(COMMAND), *map(str, args)],
+            [*self.within, str(COMMAND), *map(str, args)],
             cwd=self.folder,
             env={**os.environ, "BENCH_LEASES": str(self.leases), "COLUMNS": "100", **self.env},
             stdin=subprocess.DEVNULL,

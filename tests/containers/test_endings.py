@@ -3,9 +3,7 @@
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +16,6 @@ import orjson
 import pytest
 
 from runner import images
-from runner.errors import CannotStart
 from runner.model import RunRecord
 from runner.prices import load_prices
 from runner.reports import files
@@ -29,12 +26,13 @@ from runner.runs.keep import Keep
 from runner.runs.plan import Images, jobs
 from runner.runs.protocol import Protocol
 from runner.runs.run import Attempt
-from runner.runs.sandbox import Box, Domain, Engine, EngineSandbox, connect, reap, start
+from runner.runs.sandbox import Box, Domain, Engine, EngineSandbox, reap, start
 from runner.runs.sandbox._box import EngineBox
 from runner.runs.watch import Unwatched
 from runner.suites.trip_vs_move import load_case
 from runner.systems.catalog import load
 from tests.containers._bench import Bench, end, until
+from tests.containers._second_engine import SecondEngine, second_engine
 from tests.containers.conftest import left
 
 pytestmark = pytest.mark.containers
@@ -212,93 +210,14 @@ def test_a_wall_with_a_hole_in_it(sandbox: EngineSandbox, job: Callable[..., Job
 # ---------------------------------------------------------------- the engine
 
 
-class SecondEngine:
-    """An engine of this test's own, with nothing in common with the machine's."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.host = f"unix://{folder}/docker.sock"
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> Engine:
-        (self.folder / "daemon.json").write_text("{}")
-        command = ["unshare", "--net", "dockerd"]
-        command += ["--data-root", f"{self.folder}/data", "--exec-root", f"{self.folder}/exec"]
-        command += ["--pidfile", f"{self.folder}/pid", "-H", self.host]
-        command += ["--config-file", f"{self.folder}/daemon.json", "--bridge=none"]
-        command += [f"--{what}=false" for what in ("iptables", "ip6tables", "ip-forward")]
-        command += ["--ip-masq=false", "--userland-proxy=false"]
-        (self.folder / "pid").unlink(missing_ok=True)
-        log = (self.folder / "log").open("ab")
-        self._process = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
-        )
-        try:
-            until(lambda: (self.folder / "docker.sock").is_socket() and self._answers(), 25)
-        except AssertionError:
-            ended, log_tail = self._process.poll(), (self.folder / "log").read_text()[-3000:]
-            pytest.fail(f"the second engine does not answer (ended: {ended}):\n{log_tail}")
-        return self.engine()
-
-    def engine(self) -> Engine:
-        return connect({"DOCKER_HOST": self.host})
-
-    def _answers(self) -> bool:
-        try:
-            self.engine()
-        except CannotStart:
-            return False
-        return True
-
-    def take_in(self, *references: str) -> None:
-        """Copy images from the machine's engine."""
-        with subprocess.Popen(["docker", "save", *references], stdout=subprocess.PIPE) as save:
-            subprocess.run(
-                ["docker", "-H", self.host, "load"],
-                stdin=save.stdout,
-                capture_output=True,
-                check=True,
-                timeout=120,
-            )
-
-    def kill(self) -> None:
-        """Nothing is told to anybody; containers lose their engine and go on."""
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
-        (self.folder / "docker.sock").unlink(missing_ok=True)
-
-    def stop(self) -> None:
-        """Stop it, and whatever an engine that was killed left of its helpers."""
-        # A helper that nobody has waited for yet would pass for one that runs.
-        (self.folder / "exec/containerd/containerd.pid").unlink(missing_ok=True)
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-            self._process.wait(60)
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                words = (process / "cmdline").read_bytes().split(b"\0")
-                if any(str(self.folder).encode() in word for word in words[1:]):
-                    os.kill(int(process.name), signal.SIGKILL)
-
-
 @pytest.fixture(scope="module")
 def second(ids: Images) -> Iterator[SecondEngine]:
-    """A second engine that holds both images; stopped and removed in the end."""
-    other = SecondEngine(Path(tempfile.mkdtemp(prefix="mb2-")))
-    try:
-        other.start()
+    """A second engine that holds both images."""
+    with second_engine() as other:
         other.take_in(ids.system, ids.gateway)
         yield other
-    finally:
-        other.stop()
-        for mount in reversed(Path("/proc/self/mounts").read_text().splitlines()):
-            if (target := mount.split()[1]).startswith(str(other.folder)):
-                subprocess.run(["umount", "-l", target], check=False, capture_output=True)
-        shutil.rmtree(other.folder, ignore_errors=True)
 
 
-@as_root
 def test_the_engine_stops_under_a_run(
     second: SecondEngine, job: Callable[..., Job], tmp_path: Path
 ) -> None:
