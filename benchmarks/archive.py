@@ -67,14 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     references = [images.ensure(name).name for name in NAMES]
     with tempfile.TemporaryDirectory(prefix="memory-bench-") as name, _engine(Path(name)) as other:
         ways = _Ways(Path(name), references, other, options.level, options.threads)
+        load = os.getloadavg()[0]  # what comes after it is of the measured themselves
         ways.round(0)  # warms the page cache
-        load = os.getloadavg()[0]
         rounds = [ways.round(number) for number in range(options.rounds)]
         sizes = {side: path.stat().st_size for side, path in ways.files.items()}
     console.print(
         f"{len(os.sched_getaffinity(0))} cores, Linux {platform.release()}, Python "
-        f"{platform.python_version()}; {len(rounds)} rounds; load before them {load:.1f},"
-        f" after them {os.getloadavg()[0]:.1f}\n"
+        f"{platform.python_version()}; {len(rounds)} rounds; load before them {load:.1f}\n"
     )
     if rounds:
         console.print(summary(figures(rounds)))
