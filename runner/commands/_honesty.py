@@ -54,6 +54,7 @@ class Wanted:
     stratified: bool
     reveal: bool
     results: Path | None
+    remark: str
     answers: Path | None
     format_: Output
 
@@ -92,7 +93,9 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
         _tables(rows, reports, wanted, console)
     if wanted.results is not None:
         lines = [row for name in wanted.sets for row in _lines(rows, name, rules=wanted.rules)]
-        written = page(lines, reports, vs=wanted.vs, vs_matched=wanted.vs_matched)
+        written = page(
+            lines, reports, vs=wanted.vs, vs_matched=wanted.vs_matched, remark=wanted.remark
+        )
         write_atomically(wanted.results.resolve(), written.encode())
         errors.print(Text(f"Written: {wanted.results}"), soft_wrap=True)
     if wanted.answers is not None:

@@ -101,6 +101,9 @@ def honesty(
     results: Annotated[
         Path | None, typer.Option(help="Write what came out to a page, such as docs/results.md.")
     ] = None,
+    remark: Annotated[
+        str, typer.Option(help="A sentence for that page, such as what else the machine did.")
+    ] = "",
     saved: Annotated[
         Path | None,
         typer.Option(
@@ -170,6 +173,7 @@ def honesty(
         stratified=not unstratified,
         reveal=reveal,
         results=results,
+        remark=remark,
         answers=answers,
         format_=format_,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from runner.plain import plain
 from runner.reports._results_parts import apart, effort, repeat_runs, told
 from runner.reports.honesty import Row, at_coverage_of
 from runner.reports.others import as_markdown
@@ -16,6 +17,7 @@ def page(
     *,
     vs: Sequence[str] = (),
     vs_matched: Sequence[str] = (),
+    remark: str = "",
 ) -> str:
     """Results as Markdown.
 
@@ -24,6 +26,7 @@ def page(
         reports: all of them, failures too.
         vs: systems that every other is compared with, question by question.
         vs_matched: the same, held to as many answers.
+        remark: a sentence of whoever made them.
     """
     lines = [
         "# Memory honesty: results",
@@ -32,6 +35,7 @@ def page(
         "resamples, stratified by kind. A dash stands for a rate of nothing.",
         "",
         *_made(reports),
+        *([plain(remark), ""] if remark else []),
         "## Read plainly",
         "",
         *_plainly(rows),

@@ -141,6 +141,7 @@ def shown(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
             "stratified": True,
             "reveal": False,
             "results": None,
+            "remark": "",
             "answers": None,
             "format_": Output.TABLE,
         }
