@@ -13,9 +13,12 @@ from typing import Any
 import orjson
 import pytest
 
+from runner import images
 from runner.archive.rerun import command
+from runner.errors import CannotStart
 from runner.reports import integrity
 from runner.reports.schema import Report
+from runner.runs.place import place
 from runner.runs.sandbox import Engine
 from tests.containers._bench import Bench, end
 from tests.containers._second_engine import SecondEngine, second_engine
@@ -24,6 +27,7 @@ from tests.containers._standin import standing_in
 pytestmark = pytest.mark.containers
 
 ONE_EACH = ("--move-runs", "1", "--trip-alone-runs", "1", "--quiet")
+OVERLOADED = {"status": 529, "kind": "overloaded_error", "headers": [["retry-after", "0"]]}
 QUICK = ("--level", "1", "--quiet")
 
 
@@ -192,6 +196,7 @@ def test_a_recorded_run_is_made_again_by_its_recording(
     engine: Engine, here: Bench, there: Bench, archive: Callable[..., Path]
 ) -> None:
     with standing_in(engine) as provider:
+        provider.then(OVERLOADED)  # and is asked once more, then and now
         done = here.run(
             "--arm", "record", *provider.options, "--cassette", "recorded.cassette", "--yes",
             "--max-usd", "2", "-o", "recorded.json", *ONE_EACH,
@@ -208,16 +213,8 @@ def test_a_recorded_run_is_made_again_by_its_recording(
     assert again.spend.simulated is True
     assert again.spend.cost_usd == original.spend.cost_usd > 0
     assert {run.gateway.network for run in again.runs if run.gateway} == {"none"}
-    # Live, there is nothing that could answer again.
-    with standing_in(engine) as provider:
-        done = here.run(
-            "--arm", "live", *provider.options, "--yes", "--max-usd", "2", "-o", "live.json",
-            *ONE_EACH,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-    done = there.run("rerun", archive("live"), "--yes", "--quiet")
-    assert done.returncode == 2, done.stderr
-    assert "nothing recorded what the model answered" in done.stderr
+    failed = [[call.error for call in run.calls if call.error] for run in again.runs]
+    assert sorted(failed) == [[], ["http_529"]]
 
 
 def test_on_the_wall_clock_it_says_what_is_not_compared(
@@ -269,7 +266,40 @@ def test_another_bench_says_how_to_run_the_one_that_is_in_the_archive(
     )
     assert told.returncode == 0, told.stderr
     assert "Identical: 2 runs." in told.stdout
+    assert "The report was made by" not in told.stderr
     second.engine().call("DELETE", "/volumes/memory-bench-state", missing_ok=True)
+
+
+def test_a_name_that_moves_while_all_is_made_ready_is_not_run(
+    engines: Path, second: SecondEngine, there: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = there.run("images", "restore", engines, "--quiet")
+    assert done.returncode == 0, done.stderr
+    for name, value in there.env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("BENCH_LEASES", str(there.leases))
+    ensure = images.ensure
+    engine = second.engine()
+
+    def meanwhile(name: str, **how: Any) -> Any:
+        found = ensure(name, **how)
+        if name == "bench":  # the last that is made ready
+            held = engine.call("GET", f"/images/{measured.name}/json")
+            repository, _, tag = measured.name.partition(":")
+            other = f"/images/{found.config_digest}/tag"
+            engine.call("POST", other, query={"repo": repository, "tag": tag})
+            assert held["Id"] == measured.config_digest
+        return found
+
+    measured = ensure("engine")
+    monkeypatch.setattr(images, "ensure", meanwhile)
+    with (
+        pytest.raises(CannotStart, match="when runs were planned, and means") as caught,
+        place("engine", say=lambda _: None),
+    ):
+        pytest.fail("it was run")
+    assert f"--image {measured.config_digest[7:19]}" in caught.value.hint
+    second.forget()
 
 
 # ---------------------------------------------------------------- other systems
