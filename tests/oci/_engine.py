@@ -233,8 +233,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(200, {"DriverStatus": status, "OSType": "linux", "Architecture": "x86_64"})
         elif path == "/images/json":
             wanted = json.loads(query.get("filters", ["{}"])[0]).get("label", [])
-            found = self.of.listed()
-            self._say(200, [one for one in found if one["Labels"].keys() >= set(wanted)])
+            listed = self.of.listed()
+            self._say(200, [one for one in listed if one["Labels"].keys() >= set(wanted)])
         elif path == "/images/get":
             found = [self.of.find(name) for name in query["names"]]
             if None in found:
