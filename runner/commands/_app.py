@@ -15,6 +15,7 @@ from typer.exceptions import TyperException
 from runner import __version__
 from runner.commands import (
     clean,
+    compare,
     doctor,
     grade,
     honesty,
@@ -68,6 +69,7 @@ app.command("honesty")(honesty.honesty)
 app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
+app.command("compare")(compare.compare)
 app.command("verify")(verify.verify)
 app.command("rerun")(rerun.rerun)
 app.command("systems")(systems.systems)
