@@ -1,7 +1,7 @@
 """What it took: money, calls, tokens, time, memory. A run each, and no part of what is better."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import Outcome, RunRecord
@@ -71,8 +71,15 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def effort(a: Report, b: Report) -> tuple[Took, ...]:
-    """What a run takes on the average of those that came to a verdict, where either tells it."""
-    found = [Took(name, _mean(a, one.of), _mean(b, one.of)) for name, one in MEASURES.items()]
+    """What a run takes on the average of those that came to a verdict, where either tells it.
+
+    Kinds of runs that both have count alike, however many runs there are of each.
+    """
+    kinds = {run.spec.kind for run in _judged(a)} & {run.spec.kind for run in _judged(b)}
+    found = [
+        Took(name, _mean(a, kinds, one.of), _mean(b, kinds, one.of))
+        for name, one in MEASURES.items()
+    ]
     return tuple(one for one in found if one.before or one.after)
 
 
@@ -101,10 +108,20 @@ def effort_sheet(found: Sequence[Took], a: Report, b: Report) -> Sheet:
     return Sheet("effort", "What it took", columns, rows, tuple(notes))
 
 
-def _mean(report: Report, of: Callable[[RunRecord], float | None]) -> float | None:
-    judged = [run for run in report.runs if run.ending.outcome in (Outcome.PASSED, Outcome.FAILED)]
-    told = [value for run in judged if (value := of(run)) is not None]
-    return sum(told) / len(told) if told else None
+def _judged(report: Report) -> list[RunRecord]:
+    return [run for run in report.runs if run.ending.outcome in (Outcome.PASSED, Outcome.FAILED)]
+
+
+def _mean(
+    report: Report, kinds: Collection[str], of: Callable[[RunRecord], float | None]
+) -> float | None:
+    means = []
+    for kind in sorted(kinds):
+        told = [of(run) for run in _judged(report) if run.spec.kind == kind]
+        known = [value for value in told if value is not None]
+        if known:
+            means.append(sum(known) / len(known))
+    return sum(means) / len(means) if means else None
 
 
 def _cell(value: float | None, digits: int) -> Cell:

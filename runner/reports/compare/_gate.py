@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from runner.reports.compare._trip import bar_part, judged
-from runner.reports.compare.nouns import TONES, Finding, Part, Tested, Way, p_cell, several, turned
+from runner.reports.compare.nouns import TONES, Finding, Part, Tested, Way, several, turned
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Column, Sheet, Tone
 from runner.stats import mcnemar
@@ -106,14 +106,13 @@ def _totals(both: Mapping[str, Mapping[str, Sequence[_Both]]]) -> Part:
         if rule == PRODUCTION and every:
             tests.append(_tested(rule, every))
     columns = (
-        Column("rule"), Column("set"),
+        Column("rule"),
+        Column("set"),
         Column("A right", numeric=True, key="a_right"),
         Column("B right", numeric=True, key="b_right"),
         Column("alone right", numeric=True, key="alone_right"),
-        Column("exact p", numeric=True, key="p"),
         Column("more right", numeric=True, key="more_right"),
-        Column("sign p", numeric=True, key="sign_p"),
-    )  # fmt: skip
+    )
     sheet = Sheet("rules", "Pairs under each rule", columns, tuple(rows), _NOTES)
     return Part(several(iter((sheet,))), tests=tuple(tests))
 
@@ -127,11 +126,15 @@ def _row(some: Sequence[_Both]) -> tuple[Cell, ...]:
     rights = (sum(one.right for one, _ in barred), sum(other.right for _, other in barred))
     return (
         *(Cell(f"{right}/{of}", value={"hits": right, "of": of}) for right in rights),
-        Cell(f"{only_a} v {only_b}", value={"a": only_a, "b": only_b}),
-        p_cell(mcnemar(only_a, only_b)),
-        Cell(f"{more_a} v {more_b}", value={"a": more_a, "b": more_b}),
-        p_cell(mcnemar(more_a, more_b)),
+        _versus(only_a, only_b),
+        _versus(more_a, more_b),
     )
+
+
+def _versus(a: int, b: int) -> Cell:
+    """How many of which only one of two holds, with the exact test of it."""
+    p = mcnemar(a, b)
+    return Cell(f"{a} v {b}, p {p:.3g}", value={"a": a, "b": b, "p": p})
 
 
 def _tested(rule: str, some: Sequence[_Both]) -> Tested:
@@ -148,32 +151,45 @@ def _tested(rule: str, some: Sequence[_Both]) -> Tested:
 
 
 def _pairs(both: Mapping[str, Mapping[str, Sequence[_Both]]]) -> Part:
-    """Every pair that is not retired as often as it was."""
+    """Every pair that is not retired as often as it was; rules that see it alike in one row."""
     rows, findings = [], []
     for name, of in both.items():
-        for rule in RULES:
-            for one, other in of[rule]:
+        for place, (first, _) in enumerate(of[PRODUCTION]):
+            alike: dict[_Both, list[str]] = {}
+            for rule in RULES:
+                alike.setdefault(of[rule][place], []).append(rule)
+            for (one, other), rules in alike.items():
                 if one.hits * other.of == other.hits * one.of:
                     continue
-                way = _way(one, other)
-                pair = one.pair
+                way, called = _way(one, other), f"{name} {first.pair.id}"
                 rows.append(
                     (
-                        Cell(way.value, TONES[way]), Cell(name), Cell(pair.id),
-                        Cell(pair.expected if pair.barred else f"{pair.expected} (never barred)"),
-                        Cell(rule),
-                        _cell(one), _cell(other),
+                        Cell(way.value, TONES[way]),
+                        Cell(called),
+                        Cell(_expected(first.pair)),
+                        Cell("every rule" if len(rules) == len(RULES) else ", ".join(rules)),
+                        _cell(one),
+                        _cell(other),
                     )
-                )  # fmt: skip
-                if rule == PRODUCTION:
-                    what = f"{name} {pair.id} ({pair.expected})"
+                )
+                if PRODUCTION in rules:
+                    what = f"{called} ({_expected(first.pair)})"
                     findings.append(Finding(way, what, str(one), str(other)))
     columns = (
-        Column("", key="way"), Column("set"), Column("pair"), Column("expected"), Column("rule"),
-        Column("A retired", key="a"), Column("B retired", key="b"),
-    )  # fmt: skip
+        Column("", key="way"),
+        Column("pair"),
+        Column("expected"),
+        Column("rule"),
+        Column("A retired", key="a"),
+        Column("B retired", key="b"),
+    )
     sheet = Sheet("pairs", "Pairs that are not retired as often", columns, tuple(rows))
     return Part(several(iter((sheet,))), findings=tuple(findings))
+
+
+def _expected(pair: Pair) -> str:
+    said = pair.expected.replace("-", " ")
+    return said if pair.barred else f"{said}, never barred"
 
 
 def _cell(one: _Asked) -> Cell:

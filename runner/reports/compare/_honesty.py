@@ -3,25 +3,12 @@
 Of a held-out set counts and tests alone are told, never a question.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from runner.errors import UsageError
-from runner.reports.compare.nouns import TONES, Finding, Part, Tested, Way, p_cell, several, turned
+from runner.reports.compare._turns import Answered, questions, transitions
+from runner.reports.compare.nouns import Finding, Part, Tested, p_cell, several, turned
 from runner.reports.honesty import row_of
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Column, Sheet, Tone
-from runner.suites.memory_honesty import (
-    Estimate,
-    Exam,
-    Grade,
-    HonestyVerdict,
-    Mark,
-    Question,
-    grades,
-    paired,
-)
+from runner.suites.memory_honesty import Estimate, Grade, HonestyVerdict, grades, paired
 from runner.suites.memory_honesty.metrics import by_kind, by_language
 
 TESTS = {
@@ -43,35 +30,6 @@ RATES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The same questions, as two reports have them answered.
-
-    Attributes:
-        name: of these answers, for a program; empty where a report has but one set of them.
-        title: the same in words.
-        exam: what was asked.
-        before: the grades of A, in the order of the exam.
-        after: those of B.
-        decides: whether its tests decide what is significant.
-    """
-
-    name: str
-    title: str
-    exam: Exam
-    before: tuple[Grade, ...]
-    after: tuple[Grade, ...]
-    decides: bool = True
-
-    def called(self, name: str) -> str:
-        """A sheet's name."""
-        return f"{name}-{self.name}" if self.name else name
-
-    def titled(self, title: str) -> str:
-        """A sheet's title."""
-        return f"{title}, {self.title}" if self.title else title
-
-
 def honesty(a: Report, b: Report) -> list[Part]:
     """Compare the first graded run of each."""
     one, other = row_of(a), row_of(b)
@@ -79,13 +37,17 @@ def honesty(a: Report, b: Report) -> list[Part]:
         grades(row.exam, [answer.within(row.exam.top_k) for answer in row.answers])
         for row in (one, other)
     ]
-    return [*answered(Answered("", "", other.exam, graded[0], graded[1])), _moved(a, b, graded)]
+    two = Answered.of("", "", other.exam, graded[0], graded[1])
+    return [*answered(two), _moved(a, b, two)]
 
 
 def answered(two: Answered) -> list[Part]:
     """Everything there is to say of the same questions answered twice."""
-    parts = [_tests(two), Part((_differences(two), *_by_part(two), _transitions(two)))]
-    return [*parts, _questions(two)]
+    changed = questions(two)
+    if not changed.findings:  # as they were: figures of no difference say nothing more
+        return [_tests(two)] if two.decides else []
+    figures = Part((_differences(two), *_by_part(two), transitions(two)))
+    return [_tests(two), figures, changed]
 
 
 def _tests(two: Answered) -> Part:
@@ -192,91 +154,9 @@ def _by_part(two: Answered) -> tuple[Sheet, ...]:
     return several(iter((sheet,)))
 
 
-def _transitions(two: Answered) -> Sheet:
-    """What became of what, in counts."""
-    counts = Counter(
-        (one.outcome, other.outcome) for one, other in zip(two.before, two.after, strict=True)
-    )
-    marks = [mark for mark in Mark if any(mark in key for key in counts)]
-    rows = tuple(
-        (Cell(_word(one)), *(_transition(one, other, counts[one, other]) for other in marks))
-        for one in marks
-    )
-    columns = (
-        Column("A, and then in B", key="a"),
-        *(Column(_word(mark), numeric=True, key=mark.value) for mark in marks),
-    )
-    return Sheet(two.called("transitions"), two.titled("What became of what"), columns, rows)
-
-
-def _transition(one: Mark, other: Mark, count: int) -> Cell:
-    if not count:
-        return Cell("·", Tone.FAINT, 0)
-    return Cell(str(count), Tone.PLAIN if one is other else TONES[way_of(one, other)], count)
-
-
-def way_of(one: Mark, other: Mark) -> Way:
-    """What a change of marks is: right is better than nothing said, which is better than wrong."""
-    return turned(_worth(other) - _worth(one))
-
-
-def _worth(mark: Mark) -> int:
-    if mark in (Mark.RIGHT, Mark.REFUSED):
-        return 2
-    return 1 if mark is Mark.FALSE_REFUSAL else 0
-
-
-def _questions(two: Answered) -> Part:
-    """Every question that is not answered as it was; of a held-out set how many alone."""
-    changed = [
-        (one, other)
-        for one, other in zip(two.before, two.after, strict=True)
-        if (one.outcome, one.cited) != (other.outcome, other.cited)
-    ]
-    counts = Counter(way_of(one.outcome, other.outcome) for one, other in changed)
-    findings = tuple(
-        Finding(way, two.titled(f"questions that are {_BECAME[way]}"), "·", str(counts[way]))
-        for way in Way
-        if counts[way]
-    )
-    if two.exam.held_out:
-        return Part(findings=findings)
-    asked = {question.id: question for question in two.exam.asked()}
-    rows = [_question(asked[one.question], one, other) for one, other in changed]
-    columns = (
-        Column("", key="way"), Column("question"), Column("kind"), Column("asked"),
-        Column("A"), Column("B"),
-    )  # fmt: skip
-    title = two.titled("Questions answered otherwise")
-    sheet = Sheet(two.called("questions"), title, columns, tuple(rows))
-    return Part(several(iter((sheet,))), findings=findings)
-
-
-_BECAME = {
-    Way.WORSE: "worse than they were",
-    Way.BETTER: "better than they were",
-    Way.CHANGED: "answered otherwise, as well or ill",
-}
-
-
-def _question(asked: Question, one: Grade, other: Grade) -> tuple[Cell, ...]:
-    way = way_of(one.outcome, other.outcome)
-    return (
-        Cell(way.value, TONES[way]), Cell(asked.id), Cell(f"{asked.kind}, {asked.lang}"),
-        Cell(asked.q), _said(one), _said(other),
-    )  # fmt: skip
-
-
-def _said(grade: Grade) -> Cell:
-    told = _word(grade.outcome) + (f": {grade.cited}" if grade.cited else "")
-    tone = Tone.BAD if grade.wrong else Tone.GOOD if grade.behaved else Tone.UNSURE
-    return Cell(told, tone, {"outcome": grade.outcome.value, "cited": grade.cited})
-
-
-def _moved(a: Report, b: Report, graded: Sequence[Sequence[Grade]]) -> Part:
+def _moved(a: Report, b: Report, two: Answered) -> Part:
     """How much moves between runs of one report, beside what moved between the two."""
-    before, after = graded
-    moved = sum(one.cited != other.cited for one, other in zip(before, after, strict=True))
+    moved = sum(one.cited != other.cited for one, other in zip(two.before, two.after, strict=True))
     columns = (Column("", key="between"), Column("runs", numeric=True),
                Column("questions that differ", numeric=True, key="differing"))  # fmt: skip
     rows = [
@@ -302,17 +182,3 @@ def _points(estimate: Estimate | None) -> Cell:
     value = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
     low, high = 100 * estimate.low, 100 * estimate.high
     return Cell(f"{100 * estimate.value:+.1f} [{low:+.1f}, {high:+.1f}]", value=dict(value))
-
-
-def _word(mark: Mark) -> str:
-    return mark.value.replace("_", " ")
-
-
-def see_paired(one: Exam, other: Exam) -> None:
-    """See that both were asked the same questions in the same words.
-
-    Raises:
-        UsageError: they were not.
-    """
-    if one.asked() != other.asked():
-        raise UsageError(f"A and B were not asked the same questions of {one.set}.")

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 
 from runner.model import RunRecord
-from runner.reports.compare._honesty import Answered, answered
+from runner.reports.compare._honesty import answered
 from runner.reports.compare._trip import judged
+from runner.reports.compare._turns import Answered
 from runner.reports.compare.nouns import TONES, Finding, Part, Way, several
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Column, Sheet, Tone
@@ -33,7 +34,7 @@ def learning(a: Report, b: Report) -> list[Part]:
             continue
         before, after = _grades(one, week, runs[0]), _grades(other, week, runs[1])
         name = f"{kind}-week{week}"
-        parts += answered(Answered(name, title, other.exam(week), before, after, decides))
+        parts += answered(Answered.of(name, title, other.exam(week), before, after, decides))
         if (kind, week) == (AFTER, 2):
             parts.append(_lessons(one, other, runs[0], runs[1]))
     return parts

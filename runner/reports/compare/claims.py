@@ -73,7 +73,7 @@ def claims(
     columns = (
         Column("", key="change"), Column("claim"), Column("sources"), Column("A"), Column("B"),
     )  # fmt: skip
-    notes = [f"{alike} more claims are the same in both."] if alike else []
+    notes = [f"The same in both, beside these: {_claims(alike)}."] if alike else []
     if not by_day:
         notes.append("Days are left out: on the wall clock they say when the runs were made.")
     title = f"Claims of final stores, {kind} runs"
@@ -81,9 +81,13 @@ def claims(
     if not rows:
         return Part()
     summary = ", ".join(f"{count} {what}" for what, count in sorted(told.items()))
-    before_after = (f"{len(one)} claims", f"{len(other)} claims")
-    finding = Finding(Way.CHANGED, f"claims of {kind} runs: {summary}", *before_after)
+    what = f"claims of {kind} runs: {summary}"
+    finding = Finding(Way.CHANGED, what, _claims(len(one)), _claims(len(other)))
     return Part((sheet,), findings=(finding,))
+
+
+def _claims(count: int) -> str:
+    return f"{count} claim{'' if count == 1 else 's'}"
 
 
 def _what(here: Seen, there: Seen) -> str:
@@ -92,15 +96,9 @@ def _what(here: Seen, there: Seen) -> str:
     if not there.there:
         return "only in A"
     one, other = here.shares, there.shares
-    return (
-        "otherwise"
-        if one.keys() != other.keys()
-        else "in more runs"
-        if (sum(other.values()) > sum(one.values()))
-        else "in fewer runs"
-        if sum(other.values()) < sum(one.values())
-        else "otherwise"
-    )
+    if one.keys() != other.keys() or sum(one.values()) == sum(other.values()):
+        return "otherwise"
+    return "in more runs" if sum(other.values()) > sum(one.values()) else "in fewer runs"
 
 
 def _named(key: Key) -> tuple[Cell, Cell]:

@@ -1,7 +1,7 @@
 """What two reports have in common, what sets them apart, and what makes them incomparable."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -135,7 +135,7 @@ def _identities(a: Report, b: Report) -> Iterator[Identity]:
     yield _identity(
         "answered by", answered_by(a), answered_by(b), "Differences may be of who answered."
     )
-    yield _identity("options", _options(a), _options(b))
+    yield _options(a, b)
     yield _identity("encoder", _encoder(a), _encoder(b))
     yield _identity("clock", a.clock.mode, b.clock.mode, "Stores may differ by their days alone.")
     yield _identity(
@@ -187,9 +187,20 @@ def _model(report: Report) -> str:
     return report.model + "".join(f"; {name}: {model}" for name, model in sorted(pins.items()))
 
 
-def _options(report: Report) -> str:
-    told = (f"{name}={orjson.dumps(value).decode()}" for name, value in report.options.items())
-    return ", ".join(sorted(told)) or "none"
+def _options(a: Report, b: Report) -> Identity:
+    """All of them; where they differ, those that do are shown."""
+    all_ = [{name: orjson.dumps(value).decode() for name, value in report.options.items()}
+            for report in (a, b)]  # fmt: skip
+    whole = [_listed(options) for options in all_]
+    if all_[0] == all_[1]:
+        return _identity("options", *whole)
+    differing = [_listed({name: told for name, told in one.items() if other.get(name) != told})
+                 for one, other in (all_, all_[::-1])]  # fmt: skip
+    return Identity("options", differing[0], differing[1], (whole[0], whole[1]))
+
+
+def _listed(options: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={told}" for name, told in sorted(options.items())) or "none"
 
 
 def _encoder(report: Report) -> str:

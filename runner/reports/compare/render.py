@@ -52,7 +52,6 @@ def table(comparison: Comparison, judged: Judged) -> RenderableType:
     parts += [Text(line(sentence), "yellow") for sentence in comparison.loud]
     for sheet in sheets(comparison):
         parts += [Text(), Text(line(sheet.title), "bold"), Shown(sheet)]
-        parts += [Text(line(note), "dim") for note in sheet.notes]
     return Group(*parts)
 
 
