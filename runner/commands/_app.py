@@ -18,6 +18,7 @@ from runner.commands import (
     compare,
     doctor,
     grade,
+    history,
     honesty,
     honesty_learn,
     images,
@@ -71,6 +72,7 @@ app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("compare")(compare.compare)
 app.command("verify")(verify.verify)
+app.command("history")(history.history)
 app.command("rerun")(rerun.rerun)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)
