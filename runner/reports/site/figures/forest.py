@@ -106,7 +106,7 @@ def forest(
                 if column == 0:
                     label = page.theirs(labels[line], 34)
                     page.say(margin - 8, y, label, ha="right")
-                _beside(page, left + field - 10, y, share)
+                _beside(page, left + field - 22, y, share)
         svg = page.svg(name, title, description)
     return Figure(name, title, description, svg, _table(name, title, labels, panels, first))
 
