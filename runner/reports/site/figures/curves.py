@@ -85,7 +85,7 @@ def _table(name: str, title: str, lines: Sequence[Line], without: Sequence[str])
         notes.append(f"No scores, so no curve: {', '.join(without)}.")
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("system"),
             *(Column(f"{share:.0%}", numeric=True, key=f"at_{share:.0%}"[:-1])

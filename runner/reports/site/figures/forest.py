@@ -108,7 +108,7 @@ def forest(
                 if column == 0:
                     label = page.theirs(labels[line], 34)
                     page.say(margin - 8, spot.line(line), label, ha="right")
-                _beside(page, left + field - 22, spot.line(line), share)
+                _beside(page, left + field - 14, spot.line(line), share)
         svg = page.svg(name, title, description)
     return Figure(name, title, description, svg, _table(name, title, labels, panels, first))
 
@@ -173,7 +173,7 @@ def _table(
 ) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(Column(first), *(Column(panel.title, numeric=True) for panel in panels)),
         rows=tuple(
             (Cell(label), *(_cell(panel.shares[line]) for panel in panels))

@@ -90,7 +90,7 @@ def _leaves(one: Worth, last: float) -> float:
 def _table(name: str, title: str, all_: Sequence[Worth]) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("system"),
             *(Column(head, numeric=True) for head in ("right", "wrong", "questions")),
