@@ -12,7 +12,7 @@ from runner.reports.remarks import answered_by
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Column, Sheet, Tone
 from runner.reports.sheets import NOT_RUN, published_sheets
-from runner.reports.site._env import named
+from runner.reports.site._env import exact, named
 from runner.reports.site._honesty import set_path
 from runner.reports.site._page import Entry
 from runner.suites.honesty_learning import LessonVerdict
@@ -88,7 +88,7 @@ def _published(some: Sequence[Entry], of_set: str, number: int) -> Iterator[tupl
     for place, entry in enumerate(some):
         for one in published_sheets(entry.public):
             told = f"{_system(entry.report)}, {_model(entry.report)}, {entry.report.case.name}"
-            yield told, named(one, f"published-{number}-{place}")
+            yield told, exact(named(one, f"published-{number}-{place}"))
 
 
 def _results(some: Sequence[Entry], name: str, title: str) -> Linked:

@@ -1,7 +1,6 @@
 """The page of one report of trip versus move or the update gate, and what every report tells of how
 it was made."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from runner.model import ImageIdentity, Outcome, RunRecord
 from runner.reports.cells import outcome, sheet, text, words
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Sheet, Tone
-from runner.reports.sheets import NOT_RUN, sheets_of
+from runner.reports.sheets import NOT_RUN, runs_sheet, sheets_of, spend_sheets, tallies_sheet
+from runner.reports.site._env import anchor, exact
 from runner.reports.site._page import Entry
 from runner.reports.site._run import tried
 from runner.reports.site.figures import Figure, rules
@@ -54,7 +54,7 @@ def report_page(entry: Entry, env: Environment) -> str:
         run_links=run_links(entry),
         summary=by_name.pop("summary"),
         outcomes=by_name.pop("outcomes"),
-        published=by_name.pop("published", None),
+        published=[exact(by_name.pop("published"))] if "published" in by_name else [],
         sheets=tuple(by_name.values()),
         versions=versions(report),
         figures=_figures(report),
@@ -66,15 +66,14 @@ def report_page(entry: Entry, env: Environment) -> str:
 def runs_page(entry: Entry, env: Environment) -> str:
     """How a report was made, run by run: for reports whose own page tells of their questions."""
     report = entry.public
-    by_name = {one.name: one for one in sheets_of(report)}
     return env.get_template("runs.html").render(
         entry=entry,
         report=report,
         suite=suite_of(report.case).title,
-        runs=by_name["runs"],
+        runs=runs_sheet(report),
         run_links=run_links(entry),
-        outcomes=by_name["outcomes"],
-        spend=by_name.get("spend"),
+        outcomes=tallies_sheet(report),
+        spend=spend_sheets(report),
         **provenance(report),
     )
 
@@ -165,11 +164,6 @@ def _figures(report: Report) -> tuple[Figure, ...]:
     return ()
 
 
-def pair_anchor(kind: str, pair: str) -> str:
-    """The id of a pair on its report's page."""
-    return f"pair-{hashlib.sha256(f'{kind} {pair}'.encode(errors='replace')).hexdigest()[:12]}"
-
-
 def _pairs(entry: Entry) -> Iterator[tuple[str, str, tuple[Asked, ...]]]:
     """Every set of a gate with its pairs."""
     report = entry.public
@@ -179,7 +173,7 @@ def _pairs(entry: Entry) -> Iterator[tuple[str, str, tuple[Asked, ...]]]:
         runs = [run for run in report.runs if run.spec.kind == one.name]
         asked = tuple(
             Asked(
-                pair_anchor(one.name, pair.id),
+                anchor(f"{one.name} {pair.id}", "pair"),
                 pair,
                 "retired" if pair.positive else "kept" if pair.control else "never barred",
                 _samples(report.case, one.name, pair, runs),
@@ -207,7 +201,7 @@ def _samples(case: Gate, kind: str, pair: Pair, runs: Sequence[RunRecord]) -> Sh
         said = (found.contradiction, found.changes, found.marked)
         told = [words("yes" if one else "no") for one in said]
         lines.append((name, *told, *(_ruled(pair, retires(rule, found)) for rule in RULES)))
-    sheet_name = f"samples-{pair_anchor(kind, pair.id)}"
+    sheet_name = f"samples-{anchor(f'{kind} {pair.id}', 'pair')}"
     return sheet(sheet_name, f"Samples of {pair.id}", columns, lines)
 
 

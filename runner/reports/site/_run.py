@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 
 import orjson
 from jinja2 import Environment
@@ -11,12 +12,14 @@ from runner.model import Check, RunRecord, StepRecord
 from runner.reports.cells import sheet, text, words
 from runner.reports.sheet import Sheet, Tone
 from runner.reports.site._calls import ROWS, call_sheet, exchanges, rest
-from runner.reports.site._claims import Lives, Told, evidence, lives
+from runner.reports.site._claims import Lives, Part, Told, evidence, lives
+from runner.reports.site._env import anchor
 from runner.reports.site._load import Evidence
 from runner.reports.site._page import Entry
 from runner.reports.site.figures import Figure, moments, store, timeline
 from runner.suites.memory_honesty import Exam
 from runner.suites.trip_vs_move import Case
+from runner.suites.update_gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,23 @@ class Moment:
     total: Decimal
     result: str
     """What was answered, as JSON; empty where a page of its own tells it, or nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Steps of one verb on one day, one after another."""
+
+    moments: tuple[Moment, ...]
+
+    @property
+    def calls(self) -> int:
+        """Of all of them."""
+        return sum(one.calls for one in self.moments)
+
+    @property
+    def errors(self) -> int:
+        """How many of them ended in an error."""
+        return sum(one.step.error is not None for one in self.moments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +84,7 @@ def run_page(entry: Entry, run: RunRecord, env: Environment, found: Evidence) ->
         claim_links={n: f"#{life.anchor}" for n, life in enumerate(told.lives)},
         versions=tuple(result.version for result in run.checks),
         results=run.checks,
-        judged=judged(run, told),
+        judged=judged(run, told, _pairs(entry, run)),
         observations=[
             (one.title, orjson.dumps(one.value, option=orjson.OPT_INDENT_2).decode())
             for one in run.observations
@@ -83,10 +103,10 @@ def run_page(entry: Entry, run: RunRecord, env: Environment, found: Evidence) ->
     )
 
 
-def _timeline(entry: Entry, run: RunRecord) -> tuple[Moment, ...]:
+def _timeline(entry: Entry, run: RunRecord) -> tuple[Stretch, ...]:
     # Answers of an exam stand on its report's page, question by question.
     brief = isinstance(entry.public.case, Exam)
-    return tuple(
+    told = (
         Moment(
             step,
             one.calls,
@@ -98,6 +118,16 @@ def _timeline(entry: Entry, run: RunRecord) -> tuple[Moment, ...]:
         )
         for step, one in zip(run.steps, moments(run), strict=True)
     )
+    return tuple(Stretch(tuple(some)) for _, some in groupby(told, _together))
+
+
+def _together(one: Moment) -> tuple[str, object]:
+    """What steps share that are told of together: questions, one after another on one day."""
+    step = one.step
+    return step.verb, step.day if step.verb in _QUESTIONS else step.name
+
+
+_QUESTIONS = ("ask", "recall", "probe")
 
 
 def _figures(entry: Entry, run: RunRecord) -> tuple[Figure, ...]:
@@ -123,8 +153,16 @@ def _statuses(told: Lives) -> Sheet | None:
     return sheet("statuses", "Every claim at every snapshot", columns, lines)
 
 
-def judged(run: RunRecord, told: Lives) -> tuple[Judged, ...]:
-    """The checks of all versions side by side, those of the newest last."""
+def judged(
+    run: RunRecord, told: Lives, pairs: Mapping[str, str] | None = None
+) -> tuple[Judged, ...]:
+    """The checks of all versions side by side.
+
+    Args:
+        run: the run.
+        told: its claims, which evidence leads to.
+        pairs: where pairs are told of, by their id, which is how evidence of a gate begins.
+    """
     names = dict.fromkeys((check.id, check.title) for one in run.checks for check in one.checks)
     found = []
     for name in names:
@@ -140,7 +178,7 @@ def judged(run: RunRecord, told: Lives) -> tuple[Judged, ...]:
         rows = tuple(
             (
                 f"v{', v'.join(map(str, some))}: {_how(by_version[some[0]])}",
-                tuple(evidence(line, told) for line in lines),
+                tuple(_leading(line, told, pairs or {}) for line in lines),
             )
             for lines, some in alike.items()
         )
@@ -150,6 +188,24 @@ def judged(run: RunRecord, told: Lives) -> tuple[Judged, ...]:
         )
         found.append(Judged(next(iter(by_version.values())), held, rows))
     return tuple(found)
+
+
+def _leading(line: str, told: Lives, pairs: Mapping[str, str]) -> Told:
+    id_, colon, _ = line.partition(": ")
+    if colon and id_ in pairs:
+        return (Part(line, pairs[id_]),)
+    return evidence(line, told)
+
+
+def _pairs(entry: Entry, run: RunRecord) -> dict[str, str]:
+    """Where each pair of a run's set is told of."""
+    case, kind = entry.public.case, run.spec.kind
+    if not isinstance(case, Gate) or kind not in case.kinds:
+        return {}
+    return {
+        pair.id: f"{entry.page}#{anchor(f'{kind} {pair.id}', 'pair')}"
+        for pair in case.pair_set(kind).pairs
+    }
 
 
 def _how(check: Check) -> str:
