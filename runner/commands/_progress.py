@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.live import Live
 from rich.table import Table
@@ -146,26 +147,38 @@ class Progress:
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
         """A line a run and one for all; narrow terminals are told less of each."""
         wide, room = options.max_width >= _WIDE, options.max_width >= _NARROW
-        table = Table(box=None, pad_edge=False, expand=False, padding=(0, 1 if wide else 0, 0, 0))
-        for name in ("run", "step"):
-            table.add_column(name, overflow="ellipsis", no_wrap=True)
         names = (*(("calls",) if room else ()), *(("tokens",) if wide else ()))
-        for name in (*names, "US$ of ceiling" if room else "US$", "s"):
-            table.add_column(name, justify="right", no_wrap=True)
+        heads = ("run", "step", *names, "US$ of ceiling" if room else "US$", "s")
         with self._lock:
             rows = list(self._rows.values())
         # What is over scrolls away first where not all have room.
-        for row in [*_over(rows), *_going(rows)][-max(1, (options.height or _HEIGHT) - 4) :]:
-            seconds = row.seconds or time.monotonic() - row.began
-            table.add_row(
-                Text(line(row.spec.id)),
-                Text(line(row.outcome or row.step), style=_style(row.outcome)),
-                *((str(row.calls),) if room else ()),
-                *((str(row.tokens),) if wide else ()),
-                _money(row) if room else f"{row.usd:.4f}",
-                f"{seconds:.1f}",
-            )
+        seen = [*_over(rows), *_going(rows)][-max(1, (options.height or _HEIGHT) - 4) :]
+        lines = [_cells(row, wide=wide, room=room) for row in seen]
+        gap = 2 if wide else 1
+        widths = [max(map(cell_len, column)) for column in zip(heads, *lines, strict=True)]
+        # Figures are whole; names and steps share what they leave.
+        left = options.max_width - sum(widths[2:]) - gap * (len(heads) - 1)
+        run = max(4, min(widths[0], left - min(widths[1], left // 2)))
+        table = Table(box=None, pad_edge=False, expand=False, padding=(0, gap, 0, 0))
+        for name, most in zip(heads[:2], (run, max(4, left - run)), strict=True):
+            table.add_column(name, overflow="ellipsis", no_wrap=True, max_width=most)
+        for name in heads[2:]:
+            table.add_column(name, justify="right", no_wrap=True)
+        for row, (name, step, *figures) in zip(seen, lines, strict=True):
+            table.add_row(Text(name), Text(step, style=_style(row.outcome)), *figures)
         yield Group(table, Text(self.summary()))
+
+
+def _cells(row: _Row, *, wide: bool, room: bool) -> tuple[str, ...]:
+    seconds = row.seconds or time.monotonic() - row.began
+    return (
+        line(row.spec.id),
+        line(row.outcome or row.step),
+        *((str(row.calls),) if room else ()),
+        *((str(row.tokens),) if wide else ()),
+        _money(row) if room else f"{row.usd:.4f}",
+        f"{seconds:.1f}",
+    )
 
 
 _WIDE = 76
