@@ -69,8 +69,7 @@ def rerun(
         output = output.resolve()
         files.prepare(output, resume=False)
     with Bytes(errors, quiet=quiet) as show:
-        show.begins(f"verifying {file}")
-        again = making.read(file)
+        again = making.read(file, show)
     _tell(errors, again.remark)
     workers = threads or pack.threads()
     with closing(engine_api.connect()) as client:
