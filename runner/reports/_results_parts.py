@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from runner.plain import plain
 from runner.reports.differing import differing
+from runner.reports.formats import line, markdown_text
 from runner.reports.honesty.moved import NOTE, repeated
 from runner.reports.honesty.moved import cells as moved_cells
 from runner.reports.honesty.taken import cells as taken_cells
@@ -26,7 +26,7 @@ def effort(reports: Sequence[Report]) -> Iterator[str]:
     for one in found:
         yield f"| {told(one.label)} | {' | '.join(taken_cells(one, none='–'))} |"
     yield ""
-    yield " ".join(told(f"{line[:1].upper()}{line[1:]}") for line in remarks(found))
+    yield " ".join(told(f"{one[:1].upper()}{one[1:]}") for one in remarks(found))
     yield ""
 
 
@@ -62,5 +62,10 @@ def apart(reports: Sequence[Report]) -> Iterator[str]:
 
 
 def told(text: str | None) -> str:
-    """Words of a stranger on one line of Markdown."""
-    return " ".join(plain(text or "").split()).replace("|", "\\|")
+    """Words of a stranger on one line of Markdown, which are no markup."""
+    return markdown_text(" ".join((text or "").split()))
+
+
+def code(text: str) -> str:
+    """The same as code, where nothing can be escaped: what would end it is left out."""
+    return f"`{' '.join(line(text).replace('`', '').split())}`"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from runner.faults import Fault
 from runner.model import Outcome, RunRecord
 from runner.prices import PriceList
+from runner.reports.formats import markdown_text
 from runner.reports.kill_matrix import MODEL, SYSTEM
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
@@ -144,7 +145,7 @@ def _other(sighting: GateSighting) -> str:
         for run in sighting.runs
         if run.ending.outcome not in (Outcome.PASSED, Outcome.FAILED)
     }
-    return ", ".join(sorted(kinds)) or "·"
+    return ", ".join(map(markdown_text, sorted(kinds))) or "·"
 
 
 def _missed(faults: Sequence[Fault], seen: dict[str, GateSighting]) -> list[str]:

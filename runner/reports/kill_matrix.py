@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from runner.faults import Fault
 from runner.model import CheckResult, Ending, Outcome, RunRecord
 from runner.prices import PriceList
+from runner.reports.formats import markdown_text
 from runner.runs.clock import Clock
 from runner.runs.keep import Keep
 from runner.runs.place import Place
@@ -141,7 +142,7 @@ def _other(sightings: Sequence[Sighting]) -> str:
         for s in sightings
         if s.ending.outcome not in (Outcome.PASSED, Outcome.FAILED)
     }
-    return ", ".join(sorted(kinds)) or "·"
+    return ", ".join(map(markdown_text, sorted(kinds))) or "·"
 
 
 def _missed(faults: Sequence[Fault], seen: dict[tuple[str, str, str], Sighting]) -> list[str]:

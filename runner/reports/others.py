@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from runner.published import OTHERS, Count, PublishedAnswers, load_honesty
 from runner.reports.cells import NOTHING, figure, sheet, text, words
 from runner.reports.cells import count as counted
+from runner.reports.formats import markdown_text
 from runner.reports.sheet import Cell, Sheet
 
 
@@ -77,10 +78,10 @@ def as_markdown(name: str) -> Iterator[str]:
     for row in found:
         day = "–" if row.date is None else row.date.isoformat()
         counts = " | ".join(_spaced(count) for count in _counts(row))
-        yield f"| {row.label} | {day} | {_wrong(row, ', ', wide=True)} | {counts} |"
+        yield f"| {markdown_text(row.label)} | {day} | {_wrong(row, ', ', wide=True)} | {counts} |"
     yield ""
     for note in _notes(found):
-        yield note
+        yield markdown_text(note)
         yield ""
 
 

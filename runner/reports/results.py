@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from runner.plain import plain
-from runner.reports._results_parts import apart, effort, repeat_runs, told
+from runner.reports._results_parts import apart, code, effort, repeat_runs, told
 from runner.reports.honesty import Row, at_coverage_of
 from runner.reports.others import as_markdown
 from runner.reports.schema import Report
@@ -57,11 +57,12 @@ def _made(reports: Sequence[Report]) -> Iterator[str]:
     if not reports:
         return
     first = reports[0]
-    made = f"On {first.started_at:%Y-%m-%d} by bench {first.bench_version}"
+    made = f"On {first.started_at:%Y-%m-%d} by bench {told(first.bench_version)}"
     yield f"{made}; systems, with their images:"
     yield ""
     seen = dict.fromkeys(
-        f"- {report.system.name} {report.system.version}, `{report.images[0].config_digest[:19]}`"
+        f"- {told(f'{report.system.name} {report.system.version}')},"
+        f" {code(report.images[0].config_digest[:19])}"
         + (f", encoder {told(report.runs[0].encoder)}" if _encodes(report) else "")
         for report in reports
         if report.images
@@ -84,9 +85,9 @@ def _plainly(rows: Sequence[Row]) -> Iterator[str]:
     ):
         found = row.result.metrics
         wrong = (
-            f"cites a wrong page in {_percent(found.wrong_rate)} of its answers on {row.exam.set}"
-            f" ({found.wrong} of {found.answered}: neighbours {found.neighbour_cited}, replaced"
-            f" pages {found.stale}, others {found.unrelated})"
+            f"cites a wrong page in {_percent(found.wrong_rate)} of its answers on"
+            f" {told(row.exam.set)} ({found.wrong} of {found.answered}: neighbours"
+            f" {found.neighbour_cited}, replaced pages {found.stale}, others {found.unrelated})"
         )
         yield (
             f"- **{told(label)}** {wrong if found.answered else 'answers nothing'}; it refuses"
@@ -99,8 +100,8 @@ def _plainly(rows: Sequence[Row]) -> Iterator[str]:
 def _set(rows: Sequence[Row]) -> Iterator[str]:
     exam: Exam = rows[0].exam
     held = ", held out" if exam.held_out else ""
-    counts = ", ".join(f"{count} {kind}" for kind, count in exam.counts.items())
-    yield f"## {exam.set} ({exam.vault}{held})"
+    counts = ", ".join(f"{count} {told(kind)}" for kind, count in exam.counts.items())
+    yield f"## {told(f'{exam.set} ({exam.vault}')}{held})"
     yield ""
     cited = f"{exam.top_k} may be cited"
     if exam.depth is not None:
@@ -205,7 +206,7 @@ def _failed(reports: Sequence[Report]) -> Iterator[str]:
         for run in public.runs:
             if run.ending.kind != "graded":
                 ended = told(f"{run.ending.kind}. {run.ending.detail}")
-                yield f"- {report.system.name}, {run.spec.kind}: {ended}"
+                yield f"- {told(f'{report.system.name}, {run.spec.kind}')}: {ended}"
 
 
 def _encodes(report: Report) -> bool:

@@ -133,7 +133,7 @@ def test_runs_without_a_verdict_are_told_of() -> None:
     written = page([], reports)
     told = written.partition("## Without a verdict\n")[2]
     assert "- bm25, dev: degraded. degraded: 'How often?' found no index" in told
-    assert "- oracle, dev: driver. a \\| b ## c <U+001B>[31m <U+202E>" in told
+    assert "- oracle, dev: driver. a \\| b ## c \\<U+001B\\>[31m \\<U+202E\\>" in told
     assert "\n## c" not in written
 
 
@@ -182,6 +182,6 @@ def test_names_in_chinese_stay_what_they_are() -> None:
     row = graded("中文 \x1b系统", asked, [answer(one.id, one.gold[:1] or None, *[1.0] * len(
         one.gold[:1])) for one in asked.asked()])  # fmt: skip
     written = page([row], [])
-    assert "**中文 <U+001B>系统**" in written
+    assert "**中文 \\<U+001B\\>系统**" in written
     assert "\x1b" not in written
     assert written.encode()
