@@ -6,7 +6,9 @@ ARG BENCH_BASE=docker.io/library/debian:trixie-20260803-slim
 
 FROM ${BENCH_BASE} AS base
 ARG SOURCE_DATE_EPOCH=1785715200
-RUN --mount=type=bind,source=images/base,target=/dev/base /dev/base/install
+RUN --mount=type=bind,source=images/base,target=/dev/base \
+    --mount=type=secret,id=apt,target=/dev/apt.sources \
+    /dev/base/install
 ENV LANG=C.UTF-8 TZ=UTC
 
 FROM base AS uv
@@ -17,30 +19,29 @@ RUN --mount=type=bind,source=scripts/uv.txt,target=/dev/uv.txt \
     bench-with-ca /opt/uv/bin/pip install --no-cache-dir --require-hashes --only-binary :all: \
         -r /dev/uv.txt
 
-FROM base AS dependencies
+# Every step ends with bench-seal, and what comes from elsewhere is mounted and not copied by a step
+# of its own: no layer then holds a time that is another one when it is built again.
+FROM base
 ARG SOURCE_DATE_EPOCH=1785715200
-ENV UV_PROJECT_ENVIRONMENT=/opt/memory-bench/venv UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never \
-    UV_LINK_MODE=copy
-WORKDIR /dev/project
+RUN --mount=type=secret,id=apt,target=/dev/apt.sources \
+    bench-apt docker-cli docker-buildx && \
+    bench-seal
 RUN --mount=type=bind,from=uv,source=/opt/uv,target=/dev/uv \
     --mount=type=bind,source=pyproject.toml,target=/dev/project/pyproject.toml \
     --mount=type=bind,source=uv.lock,target=/dev/project/uv.lock \
     --mount=type=bind,source=images/engine/pyproject.toml,target=/dev/project/images/engine/pyproject.toml \
     --mount=type=secret,id=ca,target=/dev/ca.crt \
-    bench-with-ca /dev/uv/bin/uv sync --locked --no-dev --no-install-workspace && \
+    cd /dev/project && \
+    UV_PROJECT_ENVIRONMENT=/opt/memory-bench/venv UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never \
+        UV_LINK_MODE=copy \
+        bench-with-ca /dev/uv/bin/uv sync --locked --no-dev --no-install-workspace && \
     python3 -m compileall -q -j 0 --invalidation-mode unchecked-hash /opt/memory-bench/venv/lib && \
     bench-seal /opt/memory-bench/venv
-
-FROM base
-ARG SOURCE_DATE_EPOCH=1785715200
-RUN DEBIAN_FRONTEND=noninteractive && export DEBIAN_FRONTEND && \
-    apt-get update -q && \
-    apt-get install -q -y --no-install-recommends docker-cli docker-buildx && \
-    bench-seal
-COPY --from=dependencies /opt/memory-bench/venv /opt/memory-bench/venv
-COPY . /opt/memory-bench
 # The lock's own check was made above; here the project alone is added, which needs no network.
 RUN --mount=type=bind,from=uv,source=/opt/uv,target=/dev/uv \
+    --mount=type=bind,target=/dev/checkout \
+    cp -r /dev/checkout/. /opt/memory-bench && \
+    find /opt/memory-bench -path /opt/memory-bench/venv -prune -o -exec chmod u+w,go=u-w {} + && \
     cd /opt/memory-bench && \
     UV_PROJECT_ENVIRONMENT=/opt/memory-bench/venv UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never \
         UV_OFFLINE=1 /dev/uv/bin/uv sync --locked --no-dev --no-editable && \

@@ -1,0 +1,37 @@
+"""Which packages of Debian an image asks for, read from the files that ask."""
+
+import re
+
+from runner import paths
+from runner.images import _apt, _folder
+from runner.images._folder import BASE, BENCH
+
+_CONTINUED = re.compile(r"\\\n(?:\s*#.*\n)*")
+_STAGE = re.compile(r"^FROM\b", re.MULTILINE | re.IGNORECASE)
+_ASKS = re.compile(
+    r"(?:\bbench-apt|apt-get install(?:\s+-\S+)*)((?:[ \t]+[a-z0-9][a-z0-9+.-]+)+)(?![^\s;&|])"
+)
+_INCLUDED = re.compile(r"--include=(\S+)")
+
+
+def wanted(name: str) -> tuple[str, ...]:
+    """What the last stage of an image installs, by name; of the base, all that it begins with too.
+
+    What other stages install does not end up in the image: they leave files, held by other locks.
+    """
+    if name == BASE:
+        folder = paths.images() / BASE
+        made = (folder / "make-debian").read_text(encoding="utf-8")
+        included = (one for found in _INCLUDED.findall(made) for one in found.split(","))
+        return (*_apt.SMALLEST, *sorted({*included, *_asked((folder / "install").read_text())}))
+    file = paths.root() / "Dockerfile" if name == BENCH else paths.images() / name / "Dockerfile"
+    return tuple(sorted(_asked(_STAGE.split(file.read_text(encoding="utf-8"))[-1])))
+
+
+def _asked(text: str) -> set[str]:
+    return {one for found in _ASKS.findall(_CONTINUED.sub(" ", text)) for one in found.split()}
+
+
+def names() -> tuple[str, ...]:
+    """Images that install packages of Debian."""
+    return tuple(name for name in _folder.names() if wanted(name))
