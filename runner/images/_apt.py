@@ -133,7 +133,7 @@ def _config(folder: Path, architecture: str) -> str:
 def _apt(config: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
-            ["apt-get", "--quiet=2", *arguments],
+            ["apt-get", "--quiet=1", *arguments],
             env={**os.environ, "APT_CONFIG": str(config), "LC_ALL": "C"},
             check=False,
             stdin=subprocess.DEVNULL,
@@ -148,7 +148,7 @@ def _apt(config: Path, *arguments: str) -> str:
     if done.returncode != 0:
         raise CannotStart(
             f"apt-get {arguments[0]} failed with code {done.returncode}:\n"
-            f"{done.stderr.strip()[-2000:]}\n",
+            f"{(done.stdout.strip() + chr(10) + done.stderr.strip()).strip()[-2000:]}\n",
             hint="It needs a Debian mirror; BENCH_DEBIAN_MIRROR names another.",
         )
     return done.stdout

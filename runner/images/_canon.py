@@ -1,8 +1,9 @@
 """Layers in the one form that does not tell when, where and by whom they were made.
 
 A layer is rewritten member by member as it comes: times are whole seconds and none is later than
-the one given; other times and the names that the builder's machine has for owners are gone. All
-else stays, byte for byte, so that a layer which is of that form already is left as it is.
+the one given; other times are gone, and so are the names that the builder's machine has for owners,
+but for root's, which every machine has. All else stays, byte for byte, so that a layer which is of
+that form already is left as it is.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,8 @@ MOST_SAID = 1 << 20
 _SIZE = slice(124, 136)
 _TIME = slice(136, 148)
 _SUM = slice(148, 156)
-_NAMES = slice(265, 329)
+_OWNERS = ((slice(108, 116), slice(265, 297)), (slice(116, 124), slice(297, 329)))
+_ROOT = b"root".ljust(32, b"\0")
 _GNU = b"ustar  \0"
 _GNU_TIMES = slice(345, 369)
 _ZEROS = bytes(BLOCK)
@@ -23,6 +25,7 @@ _ZEROS = bytes(BLOCK)
 _MEMBERS = b"\x0001234567"
 _SAYS_MORE = b"xg"
 _LONG = b"LK"
+# A name that has no room in the field is no root's.
 _FORGOTTEN = {b"mtime", b"atime", b"ctime", b"uname", b"gname", b"LIBARCHIVE.creationtime"}
 
 
@@ -83,7 +86,9 @@ def _header(head: bytes, latest: int, *, size: int | None = None, time: int | No
     wanted = min(told if time is None else time, latest)
     if wanted != told and (wanted >= 0 or told > latest):
         new[_TIME] = b"%011o\0" % max(wanted, 0)
-    new[_NAMES] = bytes(64)
+    for number, name in _OWNERS:
+        if head[name] != _ROOT or _field(head[number], signed=True) != 0:
+            new[name] = bytes(32)
     if head[257:265] == _GNU:
         new[_GNU_TIMES] = bytes(24)
     if size is not None and size != _length(head):

@@ -86,8 +86,9 @@ def reach(snapshot: str, suite: str) -> None:
         CannotStart: it cannot be reached, or does not.
     """
     address = f"{mirrors(snapshot).archive}/dists/{suite}/InRelease"
-    request = urllib.request.Request(address, method="HEAD")  # noqa: S310 (set by the user)
     try:
+        # The address is the user's own.
+        request = urllib.request.Request(address, method="HEAD")  # noqa: S310
         with urllib.request.urlopen(request, timeout=ANSWER_S):  # noqa: S310
             return
     except urllib.error.HTTPError as error:

@@ -67,7 +67,9 @@ def lock(folder: Path, inputs: Sequence[str]) -> str:
 
 
 def without(text: str, source: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What of a lock an architecture cannot have, because there is no wheel with a locked hash.
+    """What of a lock an architecture cannot have, because there is no wheel for it.
+
+    A lock that was just resolved has the hashes of all wheels there are.
 
     Args:
         text: of the lock.

@@ -90,20 +90,26 @@ def names() -> tuple[str, ...]:
     )
 
 
-def relock(images: Sequence[str], kinds: Collection[Kind], progress: Progress) -> Iterator[Renewed]:
+def relock(
+    images: Sequence[str],
+    kinds: Collection[Kind],
+    progress: Progress,
+    sources: Sequence[str] | None = None,
+) -> Iterator[Renewed]:
     """Look at the locks of images again; writes nothing.
 
     Args:
         images: which.
         kinds: whose packages.
         progress: told what is looked at.
+        sources: lines of apt's ``sources.list``; none for where images get packages from.
 
     Raises:
         CannotStart: apt, uv or npm is missing or fails.
         UsageError: what says how is wrong.
     """
     if Kind.DEBIAN in kinds and any(map(_installs.wanted, images)):
-        yield from _debian(images, progress)
+        yield from _debian(images, progress, sources)
     for name in images:
         how, folder = _renewal.renewal(name), _renewal.folder(name)
         if Kind.PYTHON in kinds:
@@ -115,9 +121,11 @@ def relock(images: Sequence[str], kinds: Collection[Kind], progress: Progress) -
             yield Renewed(name, file, text, tuple(_changes(file, text)))
 
 
-def _debian(images: Sequence[str], progress: Progress) -> Iterator[Renewed]:
+def _debian(
+    images: Sequence[str], progress: Progress, sources: Sequence[str] | None
+) -> Iterator[Renewed]:
     suite = _source.settings()["DEBIAN_SUITE"]
-    lines = _mirrors.mirrors().lines(suite)
+    lines = sources or _mirrors.mirrors().lines(suite)
     below = _installs.wanted(BASE)
     with ExitStack() as stack:
         indexes: dict[str, _apt.Index] = {}

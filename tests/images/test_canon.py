@@ -91,6 +91,21 @@ def test_later_times_names_and_times_beside_are_gone_and_all_else_stays() -> Non
     }
 
 
+def test_root_is_called_so_everywhere_and_keeps_its_name() -> None:
+    names = [("root", "root", 0, 0), ("root", "shadow", 0, 42), ("root", "root", 7, 0)]
+    members = [
+        (member(str(at), uname=u, gname=g, uid=uid, gid=gid), b"")
+        for at, (u, g, uid, gid) in enumerate(names)
+    ]
+    data = layer(*members)
+    assert [(one.uname, one.gname) for one in read(canonical(data))] == [
+        ("root", "root"),
+        ("root", ""),
+        ("", "root"),
+    ]
+    assert canonical(layer(members[0])) == layer(members[0])
+
+
 def test_a_header_that_says_no_more_is_gone() -> None:
     data = layer((member("a", mtime=EARLIER + 0.5), b"content"))
     (found,) = read(canonical(data))
