@@ -1,5 +1,6 @@
 """``bench images build``: images that are not there, of the locked packages, or two times."""
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,7 +14,7 @@ from rich.text import Text
 from runner import engine_api, images
 from runner.errors import CannotStart, UsageError
 from runner.images import drift, locks
-from runner.images.twice import Twice, twice
+from runner.images.twice import Difference, Twice, twice
 from runner.model import ImageIdentity
 from runner.plain import plain
 from runner.systems import catalog
@@ -82,7 +83,7 @@ def build(
                     _show(rows[-1])
             if markdown:
                 print("\n".join(_markdown(rows)))
-            raise typer.Exit(0 if all(row.same for row in rows) else 1)
+            raise typer.Exit(0 if all(row.repeats for row in rows) else 1)
         steps = _Steps(errors, "", quiet=quiet)
         builder = images.Builder(client, steps.told, snapshot=moment)
         for name in asked:
@@ -124,13 +125,20 @@ def _show(row: Twice) -> None:
     one, other = row.seconds
     took = f"{one:.0f} s and {other:.0f} s"
     if row.same:
-        count = len(row.layers[0])
-        print(f"{row.name}: two times {row.ids[0][7:19]}, {count} layers, {took}", flush=True)
-        return
-    print(f"{row.name}: {row.ids[0][7:19]} and {row.ids[1][7:19]}, {took}")
-    for found in row.differences[:_SHOWN]:
-        print(plain(f"  {found}"))
-    if (more := len(row.differences) - _SHOWN) > 0:
+        print(f"{row.name}: two times {row.ids[0][7:19]}, {len(row.layers[0])} layers, {took}")
+    else:
+        print(f"{row.name}: {row.ids[0][7:19]} and {row.ids[1][7:19]}, {took}")
+    _list(row.differences)
+    if row.unsteady:
+        print("  In layers, though an engine may leave it out:")
+        _list(row.unsteady)
+    sys.stdout.flush()
+
+
+def _list(found: Sequence[Difference]) -> None:
+    for one in found[:_SHOWN]:
+        print(plain(f"  {one}"))
+    if (more := len(found) - _SHOWN) > 0:
         print(f"  and {more} more")
 
 
@@ -143,10 +151,14 @@ def _markdown(rows: Sequence[Twice]) -> Iterator[str]:
         yield (
             f"| {row.name} | {' + '.join(filter(None, (row.version, row.model)))} |"
             f" {row.bytes / 1e6:,.0f} MB | {count}, {count - row.below} |"
-            f" {'bit for bit' if row.same else told} |"
+            f" {'bit for bit' if row.repeats else 'by luck' if row.same else told} |"
             f" {' / '.join(f'`{one[7:19]}`' for one in dict.fromkeys(row.ids))} |"
-            f" {'; '.join(f'`{plain(str(one))}`' for one in row.differences[:_SHOWN])} |"
+            f" {'; '.join(f'`{plain(str(one))}`' for one in _apart(row)[:_SHOWN])} |"
         )
+
+
+def _apart(row: Twice) -> tuple[Difference, ...]:
+    return (*row.differences, *row.unsteady)
 
 
 # ---------------------------------------------------------------- what is asked

@@ -16,7 +16,11 @@ from runner.images import _spool
 
 _XATTR = "SCHILY.xattr."
 _CHUNK = 1 << 20
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
 ONE_ONLY = "is in one only"
+AS_BELOW = "is as it was below"
+HIDES = "hides what was below"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,6 +69,78 @@ def differences(client: docker.DockerClient, one: str, other: str) -> tuple[Diff
     return tuple(found)
 
 
+def unsteady(client: docker.DockerClient, image: str, first: int) -> tuple[Difference, ...]:
+    """What an image's layers hold that is as it was below them, and markers of folders that hide
+    what was below: an engine leaves such things out of a layer, or does not, as it comes to know
+    what a step changed.
+
+    Args:
+        client: the engine that holds it.
+        image: which.
+        first: number of the lowest layer to look at, from 1.
+
+    Raises:
+        CannotStart: the engine does not save it.
+    """
+    with _spool.scratch() as folder:
+        saved, files = _spool.save(client, image, folder)
+        layers = [files[digest] for digest in saved.read.diff_ids]
+        return tuple(spurious(layers, first))
+
+
+def spurious(layers: Sequence[Path], first: int) -> Iterator[Difference]:
+    """As `unsteady`, with the layers at hand, lowest first."""
+    below: dict[str, dict[str, str]] = {}
+    for number, layer in enumerate(layers, start=1):
+        entries = _entries(layer)
+        if number >= first:
+            yield from _spurious(number, entries, below)
+        for path in entries:
+            folder, _, name = path.rpartition("/")
+            if name == _OPAQUE:
+                _remove(below, folder, itself=False)
+            elif name.startswith(_WHITEOUT):
+                _remove(below, f"{folder}/{name.removeprefix(_WHITEOUT)}".lstrip("/"), itself=True)
+        below |= {path: told for path, told in entries.items() if _WHITEOUT not in path}
+
+
+def _spurious(
+    number: int, entries: Mapping[str, Mapping[str, str]], below: Mapping[str, Mapping[str, str]]
+) -> Iterator[Difference]:
+    # A folder is told of because of what changed in it.
+    told: set[str] = set()
+    for path in entries:
+        if _same(path, entries, below):
+            continue
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            told.add(path)
+    for path in entries:
+        if path.rpartition("/")[2] == _OPAQUE:
+            yield Difference(number, path, (HIDES,))
+        elif path not in told and _same(path, entries, below):
+            yield Difference(number, path, (AS_BELOW,))
+
+
+def _same(
+    path: str, entries: Mapping[str, Mapping[str, str]], below: Mapping[str, Mapping[str, str]]
+) -> bool:
+    """Whether it looks as it did; those who compare do not read what is in a file."""
+    if path.rpartition("/")[2] == _OPAQUE:
+        return True
+    now, was = dict(entries[path]), dict(below.get(path, {}))
+    if now["type"] == tarfile.DIRTYPE.decode():
+        return bool(was) and now | {"time": ""} == was | {"time": ""}
+    for told in (now, was):
+        told.pop("bytes", None)
+    return now == was
+
+
+def _remove(found: dict[str, dict[str, str]], path: str, *, itself: bool) -> None:
+    for other in [one for one in found if one.startswith(f"{path}/") or (itself and one == path)]:
+        del found[other]
+
+
 def _in_layers(
     one: Sequence[tuple[str, Path]], other: Sequence[tuple[str, Path]]
 ) -> Iterator[Difference]:
@@ -93,7 +169,9 @@ def in_layer(number: int, one: Path, other: Path) -> Iterator[Difference]:
         if was is None or now is None:
             some = True
             yield Difference(number, path, (ONE_ONLY,))
-        elif what := tuple(key for key in sorted({*was, *now}) if was.get(key) != now.get(key)):
+        elif what := tuple(
+            key for key in sorted({*was, *now} - {"size"}) if was.get(key) != now.get(key)
+        ):
             some = True
             yield Difference(number, path, what)
     if not some:
@@ -133,6 +211,7 @@ def _told(tar: tarfile.TarFile, member: tarfile.TarInfo) -> dict[str, str]:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
         told["bytes"] = digest.hexdigest()
+        told["size"] = str(member.size)
     return told
 
 

@@ -7,7 +7,9 @@ from runner.images import _apt, _folder
 from runner.images._folder import BASE, BENCH
 
 _CONTINUED = re.compile(r"\\\n(?:\s*#.*\n)*")
-_STAGE = re.compile(r"^FROM\b", re.MULTILINE | re.IGNORECASE)
+_STAGE = re.compile(
+    r"^FROM[ \t]+(?:--\S+[ \t]+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
 _ASKS = re.compile(
     r"(?:\bbench-apt|apt-get install(?:\s+-\S+)*)((?:[ \t]+[a-z0-9][a-z0-9+.-]+)+)(?![^\s;&|])"
 )
@@ -15,7 +17,8 @@ _INCLUDED = re.compile(r"--include=(\S+)")
 
 
 def wanted(name: str) -> tuple[str, ...]:
-    """What the last stage of an image installs, by name; of the base, all that it begins with too.
+    """What the last stage of an image installs, and those it begins with, by name; of the base, all
+    that a Debian has from the start too.
 
     What other stages install does not end up in the image: they leave files, held by other locks.
     """
@@ -25,7 +28,13 @@ def wanted(name: str) -> tuple[str, ...]:
         included = (one for found in _INCLUDED.findall(made) for one in found.split(","))
         return (*_apt.SMALLEST, *sorted({*included, *_asked((folder / "install").read_text())}))
     file = paths.root() / "Dockerfile" if name == BENCH else paths.images() / name / "Dockerfile"
-    return tuple(sorted(_asked(_STAGE.split(file.read_text(encoding="utf-8"))[-1])))
+    _, *parts = _STAGE.split(file.read_text(encoding="utf-8"))
+    below: dict[str, set[str]] = {}
+    asked: set[str] = set()
+    for ground, stage, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        asked = below.get(ground, set()) | _asked(text)
+        below[stage or ""] = asked
+    return tuple(sorted(asked))
 
 
 def _asked(text: str) -> set[str]:

@@ -145,8 +145,12 @@ def listed(raw: bytes) -> tuple[Package, ...]:
 
 def remember(image_id: str, raw: bytes) -> None:
     """Keep an image's list of packages, so that the image need not be asked again."""
+    _remember(_kept(image_id), raw)
+
+
+def _remember(kept: Path, raw: bytes) -> None:
     try:
-        write_atomically(_kept(image_id), raw)
+        write_atomically(kept, raw)
     except OSError:
         # A machine where nothing can be kept asks the image again next time.
         return

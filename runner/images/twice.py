@@ -30,6 +30,8 @@ class Twice:
         below: how many of them it did not make itself.
         bytes: its size, layers of others counted too.
         differences: what is not the same; none where all is.
+        unsteady: what is in layers, though it is as it was below them: an engine might have left it
+            out of one of the two, and is as free to do so next time.
         seconds: that each build took.
     """
 
@@ -41,12 +43,18 @@ class Twice:
     below: int
     bytes: int
     differences: tuple[Difference, ...]
+    unsteady: tuple[Difference, ...]
     seconds: tuple[float, float]
 
     @property
     def same(self) -> bool:
         """Whether they are one image."""
         return self.ids[0] == self.ids[1]
+
+    @property
+    def repeats(self) -> bool:
+        """Whether they are one image, and not by luck."""
+        return self.same and not self.unsteady
 
     @property
     def differing(self) -> int:
@@ -108,6 +116,9 @@ def _compared(
     found: tuple[Difference, ...] = ()
     if one["Id"] != other["Id"]:
         found = _differ.differences(builder.client, one["Id"], other["Id"])
+    # Of the first layer on those of others an engine knows for sure what changed.
+    above = len(one["RootFS"]["Layers"]) if below is None else len(below) + 1
+    unsteady = _differ.unsteady(builder.client, one["Id"], above + 1)
     layers = (tuple(one["RootFS"]["Layers"]), tuple(other["RootFS"]["Layers"]))
     return Twice(
         name=recipe.name,
@@ -119,5 +130,6 @@ def _compared(
         below=0 if below is None else len(below),
         bytes=one["Size"],
         differences=found,
+        unsteady=unsteady,
         seconds=(seconds[0], seconds[1]),
     )

@@ -88,3 +88,57 @@ def test_places_in_a_config_that_differ_are_told() -> None:
     found = [str(one) for one in _differ.in_config(one, other)]
     assert found == ["config, a.b[1].c: value", "config, gone: value", "config, list: value"]
     assert not list(_differ.in_config(one, one))
+
+
+# ---------------------------------------------------------------- what an engine may leave out
+
+
+def folder(name: str, **fields: object) -> tuple[str, dict[str, object], bytes]:
+    return name, {"type": tarfile.DIRTYPE, "mode": 0o755, **fields}, b""
+
+
+def spurious(tmp_path: Path, *layers: list[tuple[str, dict[str, object], bytes]]) -> list[str]:
+    files = [layer(tmp_path / str(at), *members) for at, members in enumerate(layers)]
+    return [str(found) for found in _differ.spurious(files, 2)]
+
+
+BELOW = [folder("a"), folder("a/b"), ("a/b/c", {}, b"1"), folder("tmp"), ("gone", {}, b"")]
+
+
+def test_what_is_new_changed_or_gone_has_to_be_in_a_layer(tmp_path: Path) -> None:
+    changes = [
+        folder("a", mtime=5),
+        folder("a/b", mtime=5),
+        ("a/b/c", {}, b"22"),
+        ("a/b/new", {}, b""),
+        folder("tmp", mode=0o700),
+        (".wh.gone", {}, b""),
+    ]
+    assert spurious(tmp_path, BELOW, changes) == []
+
+
+def test_what_is_as_it_was_need_not_be_in_a_layer(tmp_path: Path) -> None:
+    # Nobody reads a file to see whether it changed: its time and size are the same.
+    changes = [folder("a"), folder("a/b"), ("a/b/c", {}, b"2"), folder("tmp", mtime=5)]
+    assert spurious(tmp_path, BELOW, changes) == [
+        "layer 2, a: is as it was below",
+        "layer 2, a/b: is as it was below",
+        "layer 2, a/b/c: is as it was below",
+        "layer 2, tmp: is as it was below",
+    ]
+
+
+def test_what_was_taken_away_meanwhile_is_new(tmp_path: Path) -> None:
+    again = [folder("a"), folder("a/b"), ("a/b/c", {}, b"1"), ("gone", {}, b"")]
+    hidden = [folder("a"), folder("a/b"), ("a/b/.wh..wh..opq", {}, b""), ("a/b/x", {}, b"")]
+    assert spurious(tmp_path, BELOW, [(".wh.gone", {}, b""), (".wh.a", {}, b"")], again) == []
+    assert spurious(tmp_path, BELOW, hidden, again) == [
+        "layer 2, a/b/.wh..wh..opq: hides what was below",
+        "layer 3, gone: is as it was below",
+    ]
+
+
+def test_the_layers_of_others_are_not_looked_at(tmp_path: Path) -> None:
+    files = [layer(tmp_path / str(at), *BELOW) for at in range(3)]
+    assert not list(_differ.spurious(files, 4))
+    assert {found.layer for found in _differ.spurious(files, 3)} == {3}

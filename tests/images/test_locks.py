@@ -151,12 +151,14 @@ def test_what_images_install_is_read_from_their_files() -> None:
     assert set(_installs.wanted("claude-mem")) == {"nodejs", "procps"}
 
 
-def test_only_what_the_last_stage_installs_counts(make: Make) -> None:
+def test_only_what_the_last_stage_and_those_below_it_install_counts(make: Make) -> None:
     make(
         "some",
         "FROM a AS b",
         "RUN bench-apt npm",
-        "FROM c",
+        "FROM --platform=linux/amd64 a as below",
+        "RUN bench-apt --yes nothing; bench-apt sl && bench-seal",
+        "FROM below",
         "RUN --mount=type=secret,id=apt,target=/dev/apt.sources \\",
         "    bench-apt g++ \\",
         "# for a reason",
@@ -167,7 +169,7 @@ def test_only_what_the_last_stage_installs_counts(make: Make) -> None:
     file.write_text(file.read_text() + "RUN bench-apt $WHAT && echo bench-aptitude x\n")
     some = Path(file.parent.parent / "some/Dockerfile")
     some.write_text(some.read_text().replace("\nFROM x\n", "\n"))
-    assert _installs.wanted("some") == ("g++", "jq", "libc6-dev")
+    assert _installs.wanted("some") == ("g++", "jq", "libc6-dev", "sl")
     assert _installs.wanted("other") == ()
 
 
