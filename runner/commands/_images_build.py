@@ -168,7 +168,7 @@ def _asked(names: Sequence[str], *, every: bool) -> tuple[str, ...]:
     if every and names:
         raise UsageError("--all is every image: name none beside it.")
     if not every and not names:
-        raise UsageError("No image is named.", hint="`bench images list` shows them; --all is all.")
+        raise UsageError("No NAME is given.", hint="`bench images list` shows them; --all is all.")
     return images.names() if every else tuple(dict.fromkeys(names))
 
 

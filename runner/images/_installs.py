@@ -1,6 +1,7 @@
 """Which packages of Debian an image asks for, read from the files that ask."""
 
 import re
+from pathlib import Path
 
 from runner import paths
 from runner.images import _apt, _folder
@@ -24,17 +25,22 @@ def wanted(name: str) -> tuple[str, ...]:
     """
     if name == BASE:
         folder = paths.images() / BASE
-        made = (folder / "make-debian").read_text(encoding="utf-8")
+        made = _text(folder / "make-debian")
         included = (one for found in _INCLUDED.findall(made) for one in found.split(","))
-        return (*_apt.SMALLEST, *sorted({*included, *_asked((folder / "install").read_text())}))
+        return (*_apt.SMALLEST, *sorted({*included, *_asked(_text(folder / "install"))}))
     file = paths.root() / "Dockerfile" if name == BENCH else paths.images() / name / "Dockerfile"
-    _, *parts = _STAGE.split(file.read_text(encoding="utf-8"))
+    _, *parts = _STAGE.split(_text(file))
     below: dict[str, set[str]] = {}
     asked: set[str] = set()
     for ground, stage, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         asked = below.get(ground, set()) | _asked(text)
         below[stage or ""] = asked
     return tuple(sorted(asked))
+
+
+def _text(file: Path) -> str:
+    """Nothing where there is no such file, which is told of by who builds the image."""
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def _asked(text: str) -> set[str]:

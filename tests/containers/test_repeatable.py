@@ -1,10 +1,15 @@
 """What is built two times is one image, what drifts is told, and nothing is left behind."""
 
+import http.server
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import urllib.error
+import urllib.request
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +23,7 @@ from runner import engine_api
 from runner.images import Builder, built, ensure, identify, labels
 from runner.images.canonical import canonical
 from runner.images.twice import twice
+from runner.model import ImageIdentity
 
 pytestmark = pytest.mark.containers
 ROOT = Path(__file__).parents[2]
@@ -63,7 +69,7 @@ class Made:
         """Every id that the engine has of it, with a name or without."""
         return [one.id for one in built(self.client) if one.name == self.name]
 
-    def bench(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def bench(self, *args: str, timeout: int = 230, **env: str) -> subprocess.CompletedProcess[str]:
         """``bench images`` in a process of its own."""
         return subprocess.run(
             [sys.executable, "-c", "from runner.commands import main; main()", "images", *args],
@@ -73,7 +79,7 @@ class Made:
             capture_output=True,
             text=True,
             check=False,
-            timeout=230,
+            timeout=timeout,
         )
 
 
@@ -276,8 +282,10 @@ def test_what_a_killed_build_left_is_pruned(made: Made, client: docker.DockerCli
 
 def test_a_day_that_cannot_be_had_is_told(made: Made) -> None:
     made.write(SEALED)
-    nowhere = {"BENCH_DEBIAN_SNAPSHOTS": "http://127.0.0.1:1/archive"}
-    done = made.bench("build", made.name, "--snapshot", "2026-10-01", **nowhere)
+    nowhere = "http://127.0.0.1:1/archive"
+    done = made.bench(
+        "build", made.name, "--snapshot", "2026-10-01", BENCH_DEBIAN_SNAPSHOTS=nowhere
+    )
     assert done.returncode == 6
     told = " ".join(done.stderr.split())
     assert "snapshot service cannot be reached" in told
@@ -285,3 +293,91 @@ def test_a_day_that_cannot_be_had_is_told(made: Made) -> None:
     assert made.held() == []
     wrong = made.bench("build", made.name, "--snapshot", "someday")
     assert (wrong.returncode, "'someday' is no date" in wrong.stderr) == (2, True)
+
+
+@pytest.fixture
+def service(client: docker.DockerClient) -> Iterator[tuple[str, list[str]]]:
+    """A snapshot service that has one moment, which is Debian's archive as it is; and every path
+    it was asked for.
+    """
+    asked: list[str] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.answer(body=False)
+
+        def do_GET(self) -> None:
+            self.answer(body=True)
+
+        def answer(self, *, body: bool) -> None:
+            asked.append(self.path)
+            at = re.fullmatch(r"/archive/(debian|debian-security)/20260101T000000Z/(.+)", self.path)
+            if at is None:
+                self.send_error(404)
+                return
+            try:
+                with urllib.request.urlopen(f"http://deb.debian.org/{at[1]}/{at[2]}") as reply:
+                    self.send_response(200)
+                    self.send_header("Content-Length", reply.headers["Content-Length"])
+                    self.end_headers()
+                    if body:
+                        shutil.copyfileobj(reply, self.wfile)
+            except urllib.error.HTTPError as error:
+                self.send_error(error.code)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    gateway = client.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    server = http.server.ThreadingHTTPServer((gateway, 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{gateway}:{server.server_port}/archive", asked
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.all_images
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("mmdebstrap") is None, reason="needs root")
+def test_a_base_of_another_day_comes_from_there_and_does_not_show_it(
+    made: Made, client: docker.DockerClient, service: tuple[str, list[str]]
+) -> None:
+    address, asked = service
+    # A base of its own: nobody else's is to be another one in the middle of what they do.
+    (made.root / "images/base/own").write_text(made.name)
+    host = address.split("/")[2].rpartition(":")[0]
+    env = {"BENCH_DEBIAN_SNAPSHOTS": address, "no_proxy": host, "NO_PROXY": host}
+    before = {one.id for one in built(client)}
+    done = made.bench("build", "base", "--snapshot", "2026-01-01", timeout=500, **env)
+    assert done.returncode == 0, done.stderr
+    name = done.stdout.strip()
+    try:
+        found = identify(client, name)
+        # The root was made of it, and what is installed on top.
+        assert any("/pool/main/b/bash/" in path for path in asked)
+        assert any("/pool/main/t/tini/" in path for path in asked)
+        assert sum(path.endswith("/trixie-security/InRelease") for path in asked) >= 2
+        sources = client.containers.run(
+            name, "cat /etc/apt/sources.list", entrypoint="", network_mode="none", remove=True
+        ).decode()
+        assert sources.count("deb.debian.org") == 3
+        assert "20260101" not in sources
+        everyday = ensure_of_project(client)
+        if found.packages == everyday.packages:
+            assert found.layers == everyday.layers
+        # Asked for anew, it is made anew, and is the same.
+        count = len(asked)
+        again = made.bench("build", "base", "--snapshot", "20260101", timeout=500, **env)
+        assert again.returncode == 0, again.stderr
+        assert len(asked) > count
+        assert identify(client, name).config_digest == found.config_digest
+    finally:
+        for image_id in {one.id for one in built(client) if one.name == "base"} - before:
+            client.api.remove_image(image_id, force=True)
+
+
+def ensure_of_project(client: docker.DockerClient) -> ImageIdentity:
+    """The base of the project itself, whatever checkout a test has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BENCH_ROOT", str(ROOT))
+        return ensure("base", client=client)
