@@ -166,9 +166,11 @@ def _engine(folder: Path) -> Iterator[str]:
     host = f"unix://{home}/docker.sock"
     off = ("iptables", "ip6tables", "ip-forward", "ip-masq", "userland-proxy")
     command = [
-        "unshare", "--net", "dockerd", "--data-root", f"{home}/data", "--exec-root",
-        f"{home}/exec", "--pidfile", f"{home}/pid", "-H", host, "--config-file",
-        f"{home}/daemon.json", "--bridge=none", *(f"--{name}=false" for name in off),
+        # It ends with whoever measures, however that ends.
+        "setpriv", "--pdeathsig", "TERM", "unshare", "--net", "dockerd", "--data-root",
+        f"{home}/data", "--exec-root", f"{home}/exec", "--pidfile", f"{home}/pid", "-H", host,
+        "--config-file", f"{home}/daemon.json", "--bridge=none",
+        *(f"--{name}=false" for name in off),
     ]  # fmt: skip
     with (home / "log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)

@@ -3,6 +3,11 @@
 import signal
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says how busy a machine is, and nothing of what is tested.
+settings.register_profile("bench", deadline=None)
+settings.load_profile("bench")
 
 NO_ENGINE = "unix:///nonexistent/engine.sock"
 

@@ -17,7 +17,7 @@ from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
 from runner.commands._archive import Show, Threads
 from runner.commands._exit import code_of
-from runner.commands._options import FormatOption, Jobs, Output, OutputFile, Quiet
+from runner.commands._options import Jobs, Output, OutputFile, Quiet
 from runner.commands._progress import Progress
 from runner.errors import NotConfirmed
 from runner.plain import plain
@@ -41,7 +41,9 @@ def rerun(
     output: OutputFile = None,
     jobs: Jobs = 2,
     threads: Threads = None,
-    format_: FormatOption = Output.TABLE,
+    format_: Annotated[
+        Output, typer.Option("--format", help="A line a run for people, or all of it as JSON.")
+    ] = Output.TABLE,
     quiet: Quiet = False,
 ) -> int:
     """Make a whole result again from an archive alone, and say whether it is the same.

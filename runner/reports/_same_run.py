@@ -1,6 +1,7 @@
 """A run as it is laid beside another: what of it is compared, and what declares an id."""
 
 from collections.abc import Collection, Iterator, Mapping
+from datetime import date, timedelta
 from typing import Any
 
 from runner.model import Call, GatewayRecord, Noun, RunRecord, RunSpec, SnapshotRecord, StepRecord
@@ -69,7 +70,7 @@ class Form:
             without(snapshot, left_out[SnapshotRecord]) for snapshot in own["snapshots"]
         ]
         dropped = set(left_out[Call])
-        if days_of(run, beside).apart:
+        if days_of(run, beside).apart not in (None, {0}):
             dropped.add("prompt_sha256")  # a prompt may tell the day
         document["calls"] = [without(call, dropped) for call in own["calls"]]
         if own["gateway"] is not None:
@@ -115,7 +116,12 @@ def days_of(one: RunRecord, other: RunRecord) -> Days:
     """How the days of two runs are held to each other."""
     if one.spec.clock != "now" or other.spec.clock != "now":
         return Days()
-    return Days((other.started_at.date() - one.started_at.date()).days)
+    return Days(frozenset((b - a).days for a in _lasted(one) for b in _lasted(other)))
+
+
+def _lasted(run: RunRecord) -> set[date]:
+    """The days a run happened on: two where it passed midnight."""
+    return {run.started_at.date(), (run.started_at + timedelta(seconds=run.seconds)).date()}
 
 
 def rows_of(value: Any) -> list[Any]:

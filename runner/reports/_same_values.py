@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
@@ -41,11 +41,12 @@ class Days:
     """How the days of two runs are held to each other.
 
     Attributes:
-        apart: by how many days the second happened later, where the runs had the wall clock's day
-            and none of their own; none where days have to be the same.
+        apart: by how many days the second may have happened later, where the runs had the wall
+            clock's day and none of their own: by several only where one of them passed midnight.
+            None where days have to be the same.
     """
 
-    apart: int | None = None
+    apart: frozenset[int] | None = None
 
     @property
     def own(self) -> bool:
@@ -53,14 +54,10 @@ class Days:
         return self.apart is None
 
     def same(self, one: str, other: str) -> bool:
-        """Whether two days are the same, or equally far from the day of their run; a run may pass
-        midnight."""
+        """Whether two days are the same, or equally far from the day of their run."""
         if one == other:
             return True
-        if self.apart is None:
-            return False
-        between = _day(other) - _day(one)
-        return abs(between - timedelta(days=self.apart)) <= timedelta(days=1)
+        return self.apart is not None and (_day(other) - _day(one)).days in self.apart
 
 
 @dataclass(frozen=True, slots=True)

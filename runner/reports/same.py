@@ -13,7 +13,15 @@ from runner.reports._same_told import Difference
 from runner.reports._same_values import Days, Pairing, Reader
 from runner.reports.schema import Report
 
-__all__ = ["NOT_COMPARED", "REPLAYED", "Comparison", "Difference", "RunComparison", "compare"]
+__all__ = [
+    "NOT_COMPARED",
+    "REPLAYED",
+    "Comparison",
+    "Difference",
+    "RunComparison",
+    "compare",
+    "first_difference",
+]
 
 SEALED = ("steps", "observations", "ending", "calls", "snapshots")
 """Parts of a run that may tell single answers to a held-out set."""

@@ -2,6 +2,7 @@
 own containerd, no network."""
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -17,6 +18,8 @@ from runner.errors import CannotStart
 from runner.runs.sandbox import Engine, connect
 from tests.containers._bench import until
 
+PREFIX = "mb2-"
+ALIVE = "alive"
 READY_S = 25.0
 STOP_S = 60.0
 
@@ -154,12 +157,33 @@ class SecondEngine:
 
 @contextlib.contextmanager
 def second_engine() -> Iterator[SecondEngine]:
-    """One that has never seen an image; gone in the end, whatever a test came to."""
+    """One that has never seen an image; gone in the end, whatever a test came to.
+
+    What tests that were killed have left of theirs is removed first.
+    """
     if why := cannot():
         pytest.skip(why)
-    other = SecondEngine(Path(tempfile.mkdtemp(prefix="mb2-")))
-    try:
-        other.start()
-        yield other
-    finally:
-        other.remove()
+    with contextlib.ExitStack() as stack:
+        with _locked(Path(tempfile.gettempdir()) / f"{PREFIX}lock"):
+            _sweep()
+            other = SecondEngine(Path(tempfile.mkdtemp(prefix=PREFIX)))
+            # Whoever can lock it later on knows that nobody needs the folder any more.
+            stack.enter_context(_locked(other.folder / ALIVE))
+        try:
+            other.start()
+            yield other
+        finally:
+            other.remove()
+
+
+def _sweep() -> None:
+    for alive in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{ALIVE}"):
+        with contextlib.suppress(BlockingIOError), _locked(alive, wait=False):
+            SecondEngine(alive.parent).remove()
+
+
+@contextlib.contextmanager
+def _locked(file: Path, *, wait: bool = True) -> Iterator[None]:
+    with file.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
