@@ -1,14 +1,15 @@
 """``python -m particles_driver.template FILE``: an empty store with every migration.
 
 Sixty migrations take the engine seconds, and leave the same store each time; a run copies it. To
-the last byte it is the same where time stands still and sets have one order (PYTHONHASHSEED).
+the last byte it is the same where time stands still and strings are hashed alike (PYTHONHASHSEED).
 """
 
+import hashlib
 import os
-import random
 import sqlite3
 import sys
 import tempfile
+import uuid
 from contextlib import closing
 from pathlib import Path
 
@@ -19,8 +20,6 @@ from particles_driver.settings import Place, Settings
 def main(target: Path) -> int:
     """Have the engine make a store, and put it there as one file."""
     os.environ.pop(verbs.TEMPLATE, None)
-    # Rows that every store begins with get their ids by chance.
-    setattr(os, "urandom", random.Random(0).randbytes)  # noqa: B010
     with tempfile.TemporaryDirectory() as home:
         place = Place(Path(home).resolve())
         place.prepare(Settings("none", {}, {"same_slot_admits": True, "batches": False}).config(""))
@@ -31,7 +30,40 @@ def main(target: Path) -> int:
         with closing(source), closing(copy):
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
+            settle(copy)
     return 0
+
+
+def settle(store: sqlite3.Connection) -> None:
+    """Leave nothing in an empty store to chance: ids of the rows it begins with, which nothing
+    refers to yet, the order in which its indexes were made, and where in the file what lies.
+    """
+    tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%'"
+    for (table,) in store.execute(f"{tables} ESCAPE '~' ORDER BY name").fetchall():
+        rows = store.execute(f'SELECT rowid, * FROM "{table}" ORDER BY rowid')  # noqa: S608
+        names = [column[0] for column in rows.description]
+        if "id" not in names:
+            continue
+        at = names.index("id")
+        for row in rows.fetchall():
+            if _by_chance(row[at]):
+                rest = repr((table, *row[:at], *row[at + 1 :]))
+                drawn = uuid.UUID(bytes=hashlib.sha256(rest.encode()).digest()[:16], version=4)
+                changed = (str(drawn), row[0])
+                store.execute(f'UPDATE "{table}" SET id = ? WHERE rowid = ?', changed)  # noqa: S608
+    indexes = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+    for name, made_by in store.execute(f"{indexes} ORDER BY name").fetchall():
+        store.execute(f'DROP INDEX "{name}"')
+        store.execute(made_by)
+    store.commit()
+    store.execute("VACUUM")
+
+
+def _by_chance(value: object) -> bool:
+    try:
+        return isinstance(value, str) and uuid.UUID(value).version == 4
+    except ValueError:
+        return False
 
 
 if __name__ == "__main__":
