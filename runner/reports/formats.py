@@ -5,26 +5,49 @@ A cell may be a stranger's words. No format lets through a character that steers
 in JSON, where they are data.
 """
 
-import csv
-import io
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 
-import orjson
-from pydantic import JsonValue
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from runner.plain import plain
-from runner.reports.sheet import Cell, Column, Sheet, Tone
+from runner.reports._programs import (
+    NOTHING,
+    csv_cell,
+    csv_text,
+    json_bytes,
+    json_safe,
+    key_of,
+    keys_of,
+    records,
+    value_of,
+)
+from runner.reports.sheet import Cell, Sheet, Tone
 
-NOTHING = "·"
-"""The text of a cell for which there is no figure. A program is given null for it, and for no text
-at all; a spreadsheet an empty cell."""
+__all__ = [
+    "NOTHING",
+    "STYLES",
+    "Shown",
+    "cell_text",
+    "csv_cell",
+    "csv_text",
+    "json_bytes",
+    "json_safe",
+    "key_of",
+    "keys_of",
+    "line",
+    "markdown",
+    "markdown_rows",
+    "markdown_text",
+    "records",
+    "rich_table",
+    "value_of",
+]
+
 STYLES = {
     Tone.PLAIN: "",
     Tone.GOOD: "green",
@@ -34,7 +57,6 @@ STYLES = {
     Tone.ERRORED: "bright_red",
     Tone.FAINT: "dim",
 }
-_CSV_COLUMNS = ("sheet", "row", "column", "value")
 
 
 # ------------------------------------------------------------ terminal
@@ -51,43 +73,98 @@ def cell_text(cell: Cell) -> Text:
     return Text(line(cell.text), STYLES[cell.tone])
 
 
-def rich_table(sheet: Sheet, *, head: bool = True) -> Table:
+def rich_table(
+    sheet: Sheet,
+    *,
+    head: bool = True,
+    under: Mapping[str, str] | None = None,
+    tight: bool = False,
+) -> Table:
     """A sheet as a table of Rich.
 
     Args:
         sheet: what to show; its title and notes are left to the caller.
         head: whether column names stand above the columns.
+        under: keys of columns that have no column of their own but stand below another's cell, by
+            the key of that.
+        tight: whether columns stand closer.
     """
+    below = dict(under or {})
+    keys = keys_of(sheet)
     table = Table(
-        box=box.SIMPLE_HEAD if head else None, show_header=head, pad_edge=False, show_edge=False
+        box=box.SIMPLE_HEAD if head else None,
+        show_header=head,
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 1, 0, 0) if tight else (0, 1),
     )
-    for column in sheet.columns:
-        table.add_column(
-            Text(line(column.name)),
-            justify="right" if column.numeric else "left",
-            no_wrap=column.numeric,
-            overflow="ellipsis" if column.numeric else "fold",
-        )
+    for key, column in zip(keys, sheet.columns, strict=True):
+        if key not in below:
+            table.add_column(
+                Text(line(column.name)),
+                justify="right" if column.numeric else "left",
+                no_wrap=column.numeric,
+                overflow="ellipsis" if column.numeric else "fold",
+            )
     for row in sheet.rows:
-        table.add_row(*map(cell_text, row))
+        cells = {key: cell_text(cell) for key, cell in zip(keys, row, strict=True)}
+        for key, above in below.items():
+            if cells[key].plain:
+                cells[above] = Text("\n").join([cells[above], cells[key]])
+        table.add_row(*(cells[key] for key in keys if key not in below))
     return table
 
 
 class Shown:
-    """A sheet as it is printed: a table where there is room for its figures, else a line a cell."""
+    """A sheet as it is printed: a table where there is room for its figures, else a line a cell.
 
-    def __init__(self, sheet: Sheet, *, head: bool = True) -> None:
+    Attributes:
+        sheet: what is shown.
+        head: as ``rich_table``.
+        under: as ``rich_table``.
+        notes: whether the sheet's notes follow.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        *,
+        head: bool = True,
+        under: Mapping[str, str] | None = None,
+        notes: bool = True,
+    ) -> None:
         self.sheet = sheet
         self.head = head
+        self.under = under
+        self.notes = notes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = rich_table(self.sheet, head=self.head)
-        unbound = options.update(width=1000)
-        needed = Measurement.get(console, unbound, table).minimum
-        if self.head and needed > options.max_width:
+        widths = _widths(self.sheet, self.under or {})
+        natural, least = (sum(each) for each in zip(*widths, strict=True))
+        gaps = len(widths) - 1
+        if self.head and least + 2 * gaps > options.max_width:
             yield from _stacked(self.sheet)
         else:
-            yield table
+            tight = self.head and natural + 3 * gaps > options.max_width
+            yield rich_table(self.sheet, head=self.head, under=self.under, tight=tight)
+        for note in self.sheet.notes if self.notes else ():
+            yield Text(line(note))
+
+
+_WORD = 8
+"""Cells below which a column of words is not to be narrowed."""
+
+
+def _widths(sheet: Sheet, under: Mapping[str, str]) -> list[tuple[int, int]]:
+    """Of every column: how wide it is, and the least at which no figure is cut and words can still
+    be read."""
+    widths = []
+    for place, (key, column) in enumerate(zip(keys_of(sheet), sheet.columns, strict=True)):
+        if key not in under:
+            texts = [line(column.name), *(line(row[place].text) for row in sheet.rows)]
+            widest = max(map(cell_len, texts))
+            widths.append((widest, widest if column.numeric else min(widest, _WORD)))
+    return widths
 
 
 def _stacked(sheet: Sheet) -> Iterator[Text]:
@@ -97,150 +174,46 @@ def _stacked(sheet: Sheet) -> Iterator[Text]:
         yield Text.assemble((f"{line(first[0].name)} ", "dim"), cell_text(first[1]))
         for column, cell in rest:
             if cell.text:
-                yield Text.assemble(f"  {line(column.name)}: ", cell_text(cell), overflow="fold")
+                name = line(column.name) or "state"
+                yield Text.assemble(f"  {name}: ", cell_text(cell), overflow="fold")
 
 
 # ------------------------------------------------------------ Markdown
 
 
-_MARKS = re.compile(r"([\\`*_\[\]<>&|~#!])")
+_MARKS = re.compile(
+    r"[\\`*<>&|~]"  # code, emphasis, HTML, entities, cells
+    r"|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])"  # emphasis, which a word's own underscore is not
+    r"|\](?=[(\[:])"  # what would make a link
+    r"|^(?:[-+=#](?=.)|\d+(?=[.)]))"  # a list, a heading
+)
 
 
 def markdown_text(text: str) -> str:
     """A stranger's words in a line of Markdown: no markup, no link, no HTML, no new cell."""
-    escaped = _MARKS.sub(r"\\\1", line(text))
+    escaped = _MARKS.sub(_escaped, line(text).strip())
     # What would be made a link of without any markup.
     return escaped.replace("://", ":\\//").replace("www.", "www\\.")
 
 
+def _escaped(found: re.Match[str]) -> str:
+    """Before a letter or digit a backslash would stand for itself: it goes behind a number."""
+    text = found.group()
+    return f"{text}\\" if text.isdigit() else f"\\{text}"
+
+
 def markdown(sheet: Sheet) -> str:
     """A sheet as a part of a page: a heading, a table, its notes."""
+    notes = [part for note in sheet.notes for part in ("", markdown_text(note))]
+    return "\n".join([f"### {markdown_text(sheet.title)}", "", *markdown_rows(sheet), *notes, ""])
+
+
+def markdown_rows(sheet: Sheet) -> list[str]:
+    """A sheet's table alone, as lines of Markdown."""
     heads = [markdown_text(column.name) or " " for column in sheet.columns]
     rule = ["---:" if column.numeric else "---" for column in sheet.columns]
-    lines = [f"### {markdown_text(sheet.title)}", ""]
-    lines += [f"| {' | '.join(heads)} |", f"| {' | '.join(rule)} |"]
+    lines = [f"| {' | '.join(heads)} |", f"| {' | '.join(rule)} |"]
     lines += [
         f"| {' | '.join(markdown_text(cell.text) or ' ' for cell in row)} |" for row in sheet.rows
     ]
-    for note in sheet.notes:
-        lines += ["", markdown_text(note)]
-    return "\n".join(lines) + "\n"
-
-
-# ------------------------------------------------------------ programs
-
-
-def key_of(column: Column) -> str:
-    """What a program calls a column: small letters, digits and underscores where it is made from
-    the name."""
-    return column.key or re.sub(r"[^0-9a-z]+", "_", column.name.lower()).strip("_") or "value"
-
-
-def keys_of(sheet: Sheet) -> tuple[str, ...]:
-    """What a program calls the columns, each otherwise than the others."""
-    found: list[str] = []
-    for column in sheet.columns:
-        key, number = key_of(column), 2
-        while key in found:
-            key = f"{key_of(column)}_{number}"
-            number += 1
-        found.append(key)
-    return tuple(found)
-
-
-def value_of(cell: Cell) -> JsonValue:
-    """What a program is given: the value, else the text; null where there is nothing."""
-    if cell.value is not None:
-        return cell.value
-    return None if cell.text in ("", NOTHING) else cell.text
-
-
-def records(sheet: Sheet) -> list[dict[str, JsonValue]]:
-    """A sheet's rows by the keys of its columns. Text is as it is: who shows it makes it safe."""
-    keys = keys_of(sheet)
-    return [dict(zip(keys, map(value_of, row), strict=True)) for row in sheet.rows]
-
-
-def json_bytes(data: object) -> bytes:
-    """JSON in which everything a terminal would obey, and every direction mark, is escaped."""
-    return json_safe(orjson.dumps(data, option=orjson.OPT_INDENT_2)) + b"\n"
-
-
-def json_safe(document: bytes) -> bytes:
-    """The same JSON document with its hidden characters escaped: it is read as before."""
-    text = document.decode()
-    # Outside of strings JSON has no such character but the line break.
-    hidden = {char for char in set(text) if char != "\n" and plain(char) != char}
-    hidden |= {char for char in set(text) if unicodedata.category(char) in ("Zl", "Zp")}
-    for char in hidden:
-        units = char.encode("utf-16-be", "surrogatepass")
-        pairs = [units[at : at + 2].hex() for at in range(0, len(units), 2)]
-        text = text.replace(char, "".join(f"\\u{pair}" for pair in pairs))
-    return text.encode()
-
-
-# ------------------------------------------------------------ spreadsheets
-
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
-
-
-def csv_cell(value: JsonValue) -> str:
-    """A cell that no spreadsheet takes for a formula: what looks like one begins with ``'``."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    if text.lstrip(" ").startswith(_FORMULA) and not _NUMBER.fullmatch(text):
-        text = f"'{text}"
-    return plain(text)
-
-
-def csv_text(sheets: Sequence[Sheet]) -> str:
-    """Sheets as comma-separated values (RFC 4180, but lines end in a line feed).
-
-    One sheet is a table of its own, with the keys of its columns above it. Several are one table in
-    long form: ``sheet``, ``row`` (from 1), ``column``, ``value``, a line a cell, and cells without
-    a value left out. A value of several figures is told figure by figure (``rate.low``).
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    if len(sheets) == 1:
-        head, rows = _wide(sheets[0])
-        writer.writerow(map(csv_cell, head))
-        writer.writerows([csv_cell(row.get(key)) for key in head] for row in rows)
-        return out.getvalue()
-    writer.writerow(_CSV_COLUMNS)
-    for sheet in sheets:
-        for number, row in enumerate(_wide(sheet)[1], 1):
-            writer.writerows(
-                (csv_cell(sheet.name), number, csv_cell(key), csv_cell(value))
-                for key, value in row.items()
-                if value is not None
-            )
-    return out.getvalue()
-
-
-def _wide(sheet: Sheet) -> tuple[list[str], list[dict[str, JsonValue]]]:
-    """The columns of a sheet and its rows, a figure a column."""
-    rows = [dict(_figures(record)) for record in records(sheet)]
-    head: list[str] = []
-    for key in keys_of(sheet):
-        own = dict.fromkeys(
-            name for row in rows for name in row if name == key or name.startswith(f"{key}.")
-        )
-        head += [name for name in own if name not in head] or ([key] if key not in head else [])
-    return head, rows
-
-
-def _figures(record: dict[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
-    for key, value in record.items():
-        if isinstance(value, dict):
-            for name, one in value.items():
-                yield f"{key}.{name}", one
-        else:
-            yield key, value
+    return lines

@@ -32,8 +32,9 @@ class Share:
     value: float | None
     low: float | None = None
     high: float | None = None
-    count: str = ""
-    """What it is of, such as ``12/30``."""
+    hits: int | None = None
+    """What it is a count of; none where it is none of anything countable."""
+    of: int | None = None
 
     @property
     def text(self) -> str:
@@ -43,7 +44,7 @@ class Share:
         told = f"{100 * self.value:.1f}%"
         if self.low is not None and self.high is not None:
             told += f" [{100 * self.low:.1f}–{100 * self.high:.1f}]"
-        return f"{told} {self.count}".rstrip()
+        return f"{told} {self.hits}/{self.of}" if self.of else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +164,6 @@ def _cell(share: Share | None) -> Cell:
     if share is None:
         return Cell("not told", Tone.FAINT)
     tone = Tone.FAINT if share.value is None else Tone.PLAIN
-    return Cell(share.text, tone, share.value)
+    numbers = {"rate": share.value, "low": share.low, "high": share.high}
+    counts = {} if share.of is None else {"hits": share.hits, "of": share.of}
+    return Cell(share.text, tone, {**counts, **numbers})

@@ -96,7 +96,7 @@ def _table(name: str, title: str, all_: Sequence[Worth]) -> Sheet:
             (
                 Cell(one.label),
                 *(Cell(str(count), value=count) for count in (one.right, one.wrong, one.n)),
-                *(Cell(f"{one.at(w):+.2f}", value=one.at(w)) for w in WEIGHTS),
+                *(Cell(f"{one.at(w):+.2f}".replace("-", "−"), value=one.at(w)) for w in WEIGHTS),
             )
             for one in all_
         ),

@@ -35,6 +35,6 @@ def rules(name: str, verdict: GateVerdict) -> Figure:
 def exact(hits: int, of: int) -> Share:
     """A share of independent trials with its exact interval; none of none."""
     if not of:
-        return Share(None, count="0/0")
+        return Share(None, hits=0, of=0)
     low, high = exact_interval(hits, of)
-    return Share(hits / of, low, high, f"{hits}/{of}")
+    return Share(hits / of, low, high, hits, of)
