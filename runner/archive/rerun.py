@@ -72,8 +72,12 @@ class Again:
         return self.report.images[1]
 
 
-def read(path: Path) -> Again:
+def read(path: Path, watch: Following | None = None) -> Again:
     """Verify an archive, and find out whether its report can be made again here.
+
+    Args:
+        path: the archive.
+        watch: follows it being verified.
 
     Raises:
         UsageError: it holds no report, or one whose answers cannot be had again.
@@ -82,7 +86,7 @@ def read(path: Path) -> Again:
         DamagedArchive: something in it does not hold.
     """
     _see_archive(path)
-    found = verified(path)
+    found = verified(path, watch)
     wrong = found.sheet.of(State.WRONG)
     if wrong:
         told = ", ".join(dict.fromkeys(line.id for line in wrong))

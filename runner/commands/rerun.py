@@ -14,11 +14,12 @@ from runner import engine_api
 from runner.archive import pack
 from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
-from runner.commands._archive import Show, Threads
+from runner.commands._archive import Threads
 from runner.commands._exit import code_of
 from runner.commands._formats import write_json, write_sheets
 from runner.commands._options import Jobs, Output, OutputFile, Quiet
 from runner.commands._progress import Progress
+from runner.commands._work import Bytes
 from runner.errors import NotConfirmed
 from runner.plain import plain
 from runner.reports import files
@@ -67,20 +68,19 @@ def rerun(
     if output is not None:
         output = output.resolve()
         files.prepare(output, resume=False)
-    with Show(errors, quiet=quiet) as show:
-        show.begins(f"verifying {file}")
-        again = making.read(file)
+    with Bytes(errors, quiet=quiet) as show:
+        again = making.read(file, show)
     _tell(errors, again.remark)
     workers = threads or pack.threads()
     with closing(engine_api.connect()) as client:
         missing = making.missing(client, again)
         if missing:
             _confirm(missing, yes=yes, errors=errors)
-            with Show(errors, quiet=quiet) as show:
+            with Bytes(errors, quiet=quiet) as show:
                 for image in making.load(client, again, show, workers=workers):
                     if not image.was_there:
                         show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
-    with Progress(errors, quiet=quiet) as progress:
+    with Progress(errors, quiet=quiet, total=len(again.report.planned)) as progress:
         fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
     found = making.beside(again, fresh)
     if format_ is Output.JSON:

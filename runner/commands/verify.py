@@ -9,7 +9,8 @@ from rich.console import Console
 from runner.archive.verify import verify as verified
 from runner.archive.verify.table import check_sheet, render
 from runner.commands._formats import write_json, write_sheets
-from runner.commands._options import Output
+from runner.commands._options import Output, Quiet
+from runner.commands._work import Bytes
 from runner.errors import DamagedArchive
 
 
@@ -25,6 +26,7 @@ def verify(
             " json: every check, and whether all holds.",
         ),
     ] = Output.TABLE,
+    quiet: Quiet = False,
 ) -> int:
     """Check an archive, or a report by itself: offline, without an engine, trusting nobody.
 
@@ -35,7 +37,8 @@ def verify(
 
     Exit code 0 when all that could be checked holds, 7 when something does not.
     """
-    sheet = verified(file).sheet
+    with Bytes(Console(stderr=True), quiet=quiet) as show:
+        sheet = verified(file, show).sheet
     if format_ is Output.JSON:
         document = {**sheet.model_dump(mode="json"), "holds": sheet.holds}
         write_json(document)

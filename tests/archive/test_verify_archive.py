@@ -16,6 +16,7 @@ from runner import paths
 from runner.archive import media
 from runner.archive.contents import LeftOut
 from runner.archive.verify import Sheet, State, verify
+from runner.archive.watch import Nobody
 from runner.gateway import cassette as cassettes
 from runner.oci import documents, tars
 from runner.oci.documents import Descriptor, Manifest
@@ -70,9 +71,31 @@ def wrong(sheet: Sheet) -> dict[str, str]:
     return {line.id: line.first for line in sheet.of(State.WRONG)}
 
 
+class Heard(Nobody):
+    """Remembers of every piece of work how much it was to be, and was."""
+
+    def __init__(self) -> None:
+        self.works: dict[str, list[int | None]] = {}
+
+    def begins(self, what: str, total: int | None = None) -> None:
+        self.works[what] = [total, 0]
+
+    def moved(self, count: int) -> None:
+        work = next(reversed(self.works.values()))
+        work[1] = (work[1] or 0) + count
+
+
 @pytest.mark.parametrize("name", SUITES)
 def test_an_archive_of_every_suite_holds(archives: dict[str, Path], name: str) -> None:
-    sheet = verify(archives[name]).sheet
+    heard = Heard()
+    sheet = verify(archives[name], heard).sheet
+    assert list(heard.works) == [
+        "verifying blobs",
+        "computing the report again",
+        "unpacking layers",
+    ]
+    for total, moved in heard.works.values():
+        assert moved == (total or 0)
     assert sheet.holds, wrong(sheet)
     assert {line.id for line in sheet.of(State.UNCHECKED)} == (
         {"locks"} if name in NO_LOCKS else set()

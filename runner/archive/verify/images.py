@@ -8,6 +8,7 @@ from runner.archive.contents import ArchivedImage, Contents, name_of
 from runner.archive.verify import bill
 from runner.archive.verify.databases import Databases
 from runner.archive.verify.sheet import Look, Looking, NotCheckable, told
+from runner.archive.watch import Watch
 from runner.errors import DamagedArchive
 from runner.images import drift, labels
 from runner.model import ImageIdentity, Package
@@ -46,7 +47,11 @@ class _Reading:
 
 
 def look(
-    archive: Packed, found: Contents, told_of: tuple[ImageIdentity, ...] | None, looking: Looking
+    archive: Packed,
+    found: Contents,
+    told_of: tuple[ImageIdentity, ...] | None,
+    looking: Looking,
+    watch: Watch,
 ) -> dict[str, Inside]:
     """Make the checks of images.
 
@@ -55,6 +60,7 @@ def look(
         found: what it holds.
         told_of: the images of the report; none where there is no report.
         looking: where the checks go.
+        watch: follows the layers.
 
     Returns:
         What is in each image, by the digest of its config.
@@ -64,10 +70,11 @@ def look(
             raise NotCheckable("There is no report that says anything of them.")
         _identities(found, told_of, images)
     inside: dict[str, Inside] = {}
+    watch.begins("unpacking layers", _to_read(found))
     with looking.check(LAYERS, "layers, unpacked, against their configs") as layers:
         reading = _Reading()
         for digest, image in found.images.items():
-            inside[digest] = _read(archive, image, reading, layers)
+            inside[digest] = _read(archive, image, reading, layers, watch)
     identities = {one.config_digest: one for one in told_of or ()}
     with looking.check(PACKAGES, "packages: databases, lists and the report") as packages:
         _packages(found, inside, identities, packages)
@@ -132,7 +139,18 @@ def _said(image: ArchivedImage, identity: ImageIdentity) -> Iterator[tuple[str, 
         yield "restriction", labels.restriction(marks), identity.restriction
 
 
-def _read(archive: Packed, image: ArchivedImage, reading: _Reading, look: Look) -> Inside:
+def _to_read(found: Contents) -> int:
+    """Bytes of all layers, those that images share with all below them once."""
+    sizes: dict[tuple[str, ...], int] = {}
+    for image in found.images.values():
+        for number, blob in enumerate(image.layers, 1):
+            sizes[*image.diff_ids[:number], blob.digest] = blob.size
+    return sum(sizes.values())
+
+
+def _read(
+    archive: Packed, image: ArchivedImage, reading: _Reading, look: Look, watch: Watch
+) -> Inside:
     """Read an image's layers once each, both for their digests and for what they tell."""
     inside, known = Inside(), Databases()
     below: tuple[str, ...] = ()
@@ -143,7 +161,7 @@ def _read(archive: Packed, image: ArchivedImage, reading: _Reading, look: Look) 
             known = known_already.copy()
             continue
         with look.one():
-            layer = _Layer(archive.layer(blob, diff_id))
+            layer = _Layer(archive.layer(blob, diff_id, watch.moved))
             try:
                 if not inside.problem:
                     known.add(layer)

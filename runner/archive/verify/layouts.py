@@ -7,6 +7,7 @@ from pathlib import Path
 from runner.archive import contents, media
 from runner.archive.contents import Contents
 from runner.archive.verify.sheet import Look, Looking
+from runner.archive.watch import Watch
 from runner.errors import DamagedArchive, UsageError
 from runner.oci import documents, tars
 from runner.oci.documents import Descriptor, Manifest
@@ -54,16 +55,17 @@ def opened(path: Path, looking: Looking) -> Iterator[Packed | None]:
             archive.close()
 
 
-def look(archive: Packed, looking: Looking) -> Contents | None:
+def look(archive: Packed, looking: Looking, watch: Watch) -> Contents | None:
     """Make the checks of a layout; what it holds, where that can be read."""
+    watch.begins("verifying blobs", sum(archive.sizes.values()))
     with looking.check(BLOBS, "blobs, against their digests and sizes") as blobs:
         for digest, size in archive.sizes.items():
             with (
                 blobs.one(),
                 archive.open(Descriptor(media_type="", digest=digest, size=size)) as stream,
             ):
-                for _ in stream:
-                    pass
+                for chunk in stream:
+                    watch.moved(len(chunk))
     found: Contents | None = None
     with looking.check(MANIFESTS, "manifests: form, blobs there, none astray") as manifests:
         read = _manifests(archive, manifests)

@@ -9,6 +9,7 @@ from runner.archive.verify import cassettes, evidence, images, kept, layouts, lo
 from runner.archive.verify import report as reports
 from runner.archive.verify.evidence import REPORT_BYTES, Evidence
 from runner.archive.verify.sheet import Looking, Sheet
+from runner.archive.watch import Nobody, Watch
 from runner.errors import UsageError
 from runner.reports import upstream
 from runner.reports.schema import Report
@@ -30,13 +31,17 @@ class Verified:
     report: Report | None
 
 
-def verify(path: Path) -> Verified:
+def verify(path: Path, watch: Watch | None = None) -> Verified:
     """Check an archive, or a report by itself.
+
+    Args:
+        path: the file.
+        watch: follows, where it takes a while, which a report by itself does not.
 
     Raises:
         UsageError: there is no such file, or it is a report of linkedparticles.
     """
-    looking = Looking()
+    looking, watch = Looking(), watch or Nobody()
     try:
         with path.open("rb") as file:
             alone = file.read(1) == _JSON
@@ -51,15 +56,16 @@ def verify(path: Path) -> Verified:
         return Verified(_sheet(path, "report", report, looking), report)
     report = None
     with layouts.opened(path, looking) as archive:
-        found = layouts.look(archive, looking) if archive is not None else None
+        found = layouts.look(archive, looking, watch) if archive is not None else None
         if archive is not None and found is not None:
             belonging = evidence.of_archive(archive, found)
             if belonging is None:
                 looking.cannot(reports.REPORT, "a report", "The archive holds images alone.")
             else:
+                watch.begins("computing the report again")
                 report = _report(belonging, looking)
             told_of = None if report is None else report.images
-            inside = images.look(archive, found, told_of, looking)
+            inside = images.look(archive, found, told_of, looking, watch)
             locks.look(archive, found, inside, looking)
     return Verified(_sheet(path, "archive", report, looking), report)
 
