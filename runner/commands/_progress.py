@@ -48,12 +48,15 @@ class Progress:
         console: where it is drawn: over and over on a terminal, line by line elsewhere and where
             ``CI`` is set.
         quiet: nothing is, but what ``note`` is told.
-        total: runs there will be, those of an earlier sitting left out; none where nobody knows.
+        total: runs there will be, those of an earlier sitting among them; none where nobody
+            knows.
+        earlier: how those ended that an earlier sitting made and that stay as they are.
     """
 
     console: Console
     quiet: bool = False
     total: int | None = None
+    earlier: tuple[Outcome, ...] = ()
     _rows: dict[str, _Row] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _live: Live | None = None
@@ -122,6 +125,7 @@ class Progress:
         failed``."""
         with self._lock:
             ended = Counter(row.outcome for row in self._rows.values() if row.outcome)
+        ended.update(one.value for one in self.earlier)
         count = ended.total()
         if self.total is None:
             told = f"{count} run{'' if count == 1 else 's'}"

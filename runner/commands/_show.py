@@ -1,6 +1,9 @@
 """Reports and estimates on standard output, in the form that was asked for."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from rich.console import Console
@@ -34,18 +37,27 @@ def print_reports(reports: Sequence[Report], format_: Output, console: Console) 
     """Print reports one after another; as comma-separated values all of them are one table, whose
     sheets are named after what was measured."""
     if format_ is Output.CSV and len(reports) > 1:
-        write_sheets([one for report in reports for one in _named(report)], format_)
+        write_sheets(sheets_of_all(reports), format_)
         return
     for report in reports:
         print_report(report, format_, console)
 
 
-def _named(report: Report) -> tuple[Sheet, ...]:
-    name = f"{report.case.name}/{report.system.name}/{report.model}"
-    return tuple(
-        Sheet(f"{name}/{one.name}", one.title, one.columns, one.rows, one.notes)
-        for one in sheets_of(report)
-    )
+def sheets_of_all(reports: Sequence[Report]) -> list[Sheet]:
+    """The sheets of several reports, each named after what was measured, and numbered where that
+    was measured more than once."""
+    seen, found = Counter[str](), list[Sheet]()
+    for report in reports:
+        name = sheet_name(report.case.name, report.system.name, report.model)
+        seen[name] += 1
+        name = name if seen[name] == 1 else f"{name}-{seen[name]}"
+        found += (replace(one, name=f"{name}-{one.name}") for one in sheets_of(report))
+    return found
+
+
+def sheet_name(*parts: str) -> str:
+    """A sheet's name out of words that may be anybody's."""
+    return re.sub("[^a-z0-9]+", "-", "-".join(parts).lower()).strip("-")
 
 
 def estimate_sheet(estimate: Estimate) -> Sheet:
@@ -63,7 +75,7 @@ def estimate_sheet(estimate: Estimate) -> Sheet:
         )
         for kind in estimate.kinds
     ]
-    name = f"estimate-{estimate.case}"
+    name = sheet_name("estimate", estimate.case)
     return sheet(name, f"Estimate: {estimate.case}, on {estimate.model}", columns, lines)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from runner.errors import UsageError
 from runner.estimate import Estimate
+from runner.model import Outcome
 from runner.prices import PriceList
 from runner.reports import files
-from runner.reports.produce import Expected, produce
+from runner.reports.produce import Expected, kept, produce
 from runner.reports.recording import Recorder
 from runner.reports.rescore import verify
 from runner.reports.schema import Report
@@ -69,6 +70,12 @@ class Sitting:
         for recorder in filter(None, self._recorders):
             recorder.prepare()
         self.keep.prepare()
+
+    @property
+    def earlier(self) -> tuple[Outcome, ...]:
+        """How those runs of half-written reports ended that are not made again."""
+        halves = filter(None, self._halves)
+        return tuple(run.ending.outcome for half in halves for run in kept(half))
 
     def run(self, say: Say, *, workers: int, watch: Watch) -> list[Report]:
         """Run all; each report is on disk, run by run.

@@ -219,7 +219,7 @@ def _taken_up(report: Report, old: Report) -> Report:
                 f"The report to resume differs in spend.{field}.",
                 hint="Resume with the ceiling it was started with, or start a new report.",
             )
-    runs = tuple(run for run in old.runs if not _to_be_made(run))
+    runs = kept(old)
     cost = sum((run.cost_usd for run in runs), Decimal(0))
     return report.model_copy(
         update={
@@ -229,6 +229,11 @@ def _taken_up(report: Report, old: Report) -> Report:
             "spend": report.spend.model_copy(update={"cost_usd": cost}),
         }
     )
+
+
+def kept(old: Report) -> tuple[RunRecord, ...]:
+    """The runs of a half-written report that are not made again when it is resumed."""
+    return tuple(run for run in old.runs if not _to_be_made(run))
 
 
 def _to_be_made(run: RunRecord) -> bool:

@@ -17,7 +17,7 @@ from rich.console import Console
 from runner.commands._progress import Progress
 from runner.commands._terminal import animated
 from runner.commands._work import Bytes, Steps
-from runner.model import RunSpec
+from runner.model import Outcome, RunSpec
 from runner.runs.plan import specs
 from tests.runs._protocols import protocol
 
@@ -64,6 +64,12 @@ def test_lines_where_nobody_looks_on() -> None:
     assert "<U+001B>[31m[red]" in step
     assert "US$0.0000 of 0.50" in step
     assert total == "0 of 1 run"
+
+
+def test_runs_of_an_earlier_sitting_are_counted() -> None:
+    made = console(40)
+    progress = Progress(made, total=5, earlier=(Outcome.PASSED, Outcome.PASSED, Outcome.FAILED))
+    assert progress.summary() == "3 of 5 runs, 1 failed"
 
 
 def test_ci_is_no_terminal_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:

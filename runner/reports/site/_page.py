@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.model import RunRecord
@@ -36,13 +36,15 @@ class Entry:
     sha256: str = ""
     """Of that file."""
 
-    @property
-    def public(self) -> Report:
-        """What may be shown: of a held-out set without its answers, whatever lies beside it."""
-        if self.report.sealed is not None:
-            return self.report
-        public, sealed = close(self.report, "sealed")
-        return self.report if sealed is None else public
+    public: Report = field(init=False, repr=False)
+    """What may be shown: of a held-out set without its answers, whatever lies beside it."""
+
+    def __post_init__(self) -> None:
+        shown = self.report
+        if shown.sealed is None:
+            public, sealed = close(shown, "sealed")
+            shown = shown if sealed is None else public
+        object.__setattr__(self, "public", shown)
 
     @property
     def held_out(self) -> bool:
