@@ -251,6 +251,8 @@ class ImageIdentity(Noun):
     """Whether it may be handed on to others."""
     restriction: str = ""
     """Why not."""
+    drift: tuple[str, ...] = ()
+    """How its packages differed from its lock files when it was built, a package each."""
 
 
 class ImageTable(Noun):

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,25 +12,22 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from runner import engine_api, images
-from runner.commands import _archive
+from runner.commands import _archive, _images_build, _images_lock
 from runner.commands._options import Output
 from runner.errors import CannotStart, NotConfirmed, UsageError
 from runner.images import Listed, State
+from runner.images.drift import brief
 from runner.plain import plain
 from runner.runs import sandbox
-from runner.systems import catalog
 
 app = typer.Typer(
-    help="The images that systems, gateway and bench run from: list, build, archive, remove.",
+    help="The images that systems, gateway and bench run from: list, build, lock, archive, remove.",
     rich_markup_mode=None,
 )
-
-Names = Annotated[list[str], typer.Argument(metavar="NAME", help="See `bench images list`.")]
 
 
 @app.command("list")
@@ -59,39 +55,8 @@ def list_(
         console.print(Text(plain(line)))
 
 
-@app.command()
-def build(
-    names: Names,
-    version: Annotated[
-        str | None, typer.Option(help="Another version of what is in it than its default.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Another model to bake into it than its default.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-) -> None:
-    """Build images that are not there, and what they stand on; print the name of each.
-
-    Runs build what they need by themselves: this is for doing it beforehand, or with a version or
-    a model that no system asks for.
-    """
-    for name in names:
-        _check(name, version, model)
-    errors = Console(stderr=True)
-    with closing(engine_api.connect()) as client:
-        for name in names:
-            start = time.monotonic()
-            with _Steps(errors, name, quiet=quiet) as steps:
-                made = images.ensure(
-                    name, version=version, model=model, progress=steps.told, client=client
-                )
-            how = f"built in {time.monotonic() - start:.0f} s" if steps.any else "was there"
-            print(made.name, flush=True)
-            errors.print(Text(f"{name}: {how}, {made.config_digest[7:19]}"), soft_wrap=True)
-            if not made.redistributable:
-                errors.print(
-                    Text(f"{name} is not redistributable: {made.restriction}"), soft_wrap=True
-                )
+app.command("build")(_images_build.build)
+app.command("lock")(_images_lock.lock)
 
 
 @app.command()
@@ -142,36 +107,6 @@ app.command("restore")(_archive.restore)
 # ---------------------------------------------------------------- what is shown
 
 
-class _Steps:
-    """The steps of a build as they come: lines, and on a terminal how long it has been going."""
-
-    def __init__(self, console: Console, name: str, *, quiet: bool) -> None:
-        self.any = False
-        self._quiet = quiet
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        self._bar = Progress(
-            *columns,
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._bar.add_task(name, total=None)
-
-    def __enter__(self) -> "_Steps":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def told(self, line: str) -> None:
-        """One more step."""
-        self.any = True
-        if not self._quiet:
-            self._bar.console.print(Text(plain(line)), highlight=False, soft_wrap=True)
-
-
 def _table(rows: Sequence[Listed], *, every: bool) -> Table:
     """The images; old ones only counted, beside the first of their name, unless each is wanted."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -212,6 +147,9 @@ def _remarks(rows: Sequence[Listed]) -> Iterator[str]:
             yield f"\n{name} can be built with {' and '.join(told)} (the first is its default)."
     for name, why in dict.fromkeys((row.name, row.restriction) for row in rows if row.restriction):
         yield f"\n{name} is not redistributable: {why}"
+    for row in rows:
+        if row.drift and row.state is not State.OLD:
+            yield f"\n{row.tag} drifted from its locks: {brief(row.drift)}"
     if any(row.state is State.UNDECIDED for row in rows):
         yield "\nUndecided ones are told when what they stand on is built: `bench images build`."
     if count := sum(row.state is State.OLD for row in rows):
@@ -233,6 +171,7 @@ def _document(row: Listed) -> dict[str, Any]:
         "state": row.state.value,
         "redistributable": not row.restriction,
         "restriction": row.restriction,
+        "drift": list(row.drift),
         "id": held.id if held else None,
         "tags": list(held.tags) if held else [],
         "bytes": held.bytes if held else None,
@@ -241,23 +180,6 @@ def _document(row: Listed) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- what is asked
-
-
-def _check(name: str, version: str | None, model: str | None) -> None:
-    """Whether an image can be asked for.
-
-    Raises:
-        UsageError: it cannot; a system's name that is no image's is told with its image.
-    """
-    if name not in images.names():
-        for system in catalog.load_all():
-            if system.name == name:
-                baked = f" --model {system.model}" if system.model else ""
-                raise UsageError(
-                    f"{name} is a system, not an image.",
-                    hint=f"It runs from another's: bench images build {system.image}{baked}",
-                )
-    images.check(name, version=version, model=model)
 
 
 def _confirm(counts: Counter[str], *, yes: bool, errors: Console) -> None:

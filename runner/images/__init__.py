@@ -1,5 +1,7 @@
 """Images: built when missing, known by digests, listed, removed."""
 
+from runner.images._builder import Builder
+from runner.images._mirrors import stamp
 from runner.images._source import source
 from runner.images.build import BENCH_LOCAL, check, ensure, models, names, versions
 from runner.images.exact import Exact, choose, see_named, take
@@ -10,6 +12,7 @@ from runner.images.survey import Listed, State, survey
 
 __all__ = [
     "BENCH_LOCAL",
+    "Builder",
     "Built",
     "Exact",
     "Listed",
@@ -25,6 +28,7 @@ __all__ = [
     "prune",
     "see_named",
     "source",
+    "stamp",
     "survey",
     "sweep",
     "take",

@@ -6,12 +6,14 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from runner.engine_api import Address
 from runner.errors import CannotStart
+from runner.images import _mirrors
 
 Progress = Callable[[str], None]
 """Takes one line that says what is being done."""
@@ -60,6 +62,8 @@ def build(
     args: Mapping[str, str],
     progress: Progress,
     deadline_s: float,
+    sources: Sequence[str] = (),
+    cached: bool = True,
 ) -> None:
     """Builds one image into the engine.
 
@@ -71,6 +75,8 @@ def build(
         args: build arguments.
         progress: told each step.
         deadline_s: seconds after which the build is given up.
+        sources: lines of apt's ``sources.list`` for ``bench-apt``; none for the image's own.
+        cached: whether steps that were done before are not done again.
 
     Raises:
         CannotStart: the command is missing, the build failed or took too long.
@@ -91,8 +97,15 @@ def build(
         command += ["--build-arg", f"{key}={value}"]
     if (bundle := certificates()) is not None:
         command += ["--secret", f"id=ca,src={bundle}"]
-    command.append(str(context))
-    code, lines = _follow(command, cli_environment(address), progress, deadline_s)
+    if not cached:
+        command.append("--no-cache")
+    with tempfile.NamedTemporaryFile("w", prefix="memory-bench-", suffix=".sources") as file:
+        if sources:
+            file.write(_mirrors.stanzas(sources))
+            file.flush()
+            command += ["--secret", f"id=apt,src={file.name}"]
+        command.append(str(context))
+        code, lines = _follow(command, cli_environment(address), progress, deadline_s)
     if code != 0:
         hint = _advice(lines, args.get("MODEL"))
         raise CannotStart(_failure(tags[0], code, deadline_s, lines), hint=hint)
@@ -149,13 +162,14 @@ def _proxies() -> dict[str, str]:
     for name in _PROXIES:
         value = os.environ.get(name) or os.environ.get(name.upper())
         if name == "http_proxy" and not value:
-            value = _apt_proxy()
+            value = apt_proxy()
         if value:
             found |= {name: value, name.upper(): value}
     return found
 
 
-def _apt_proxy() -> str:
+def apt_proxy() -> str:
+    """The proxy that the machine's apt fetches packages through; empty where there is none."""
     if shutil.which("apt-config") is None:
         return ""
     said = subprocess.run(

@@ -16,7 +16,7 @@ import requests
 from runner import engine_api, paths
 from runner.engine_api import Address
 from runner.errors import CannotStart, UsageError
-from runner.images import _source, labels
+from runner.images import _mirrors, _source, labels, locks
 from runner.images._buildx import Progress, cli_environment
 
 PACKAGES = "debian-packages:"
@@ -41,8 +41,16 @@ class Debian:
     origin: str
 
 
-def obtain(address: Address, progress: Progress) -> Debian:
+def obtain(
+    address: Address, progress: Progress, snapshot: str | None = None, *, anew: bool = False
+) -> Debian:
     """The Debian to build on. ``BENCH_DEBIAN`` chooses: ``auto``, ``registry``, ``packages``.
+
+    Args:
+        address: the engine.
+        progress: told each step.
+        snapshot: a moment whose packages it is made of, whatever ``BENCH_DEBIAN`` says.
+        anew: make it again where it is made from packages.
 
     Raises:
         CannotStart: no registry answers and packages cannot be used on this machine either.
@@ -51,6 +59,9 @@ def obtain(address: Address, progress: Progress) -> Debian:
     choice = os.environ.get("BENCH_DEBIAN", "auto")
     if choice not in _CHOICES:
         raise UsageError(f"BENCH_DEBIAN is {choice!r}.", hint=f"It takes {', '.join(_CHOICES)}.")
+    if snapshot is not None:
+        _mirrors.reach(snapshot, _source.settings()["DEBIAN_SUITE"])
+        return _from_packages(address, progress, snapshot)
     image = _source.settings()["DEBIAN_IMAGE"]
     if choice != "packages":
         progress(f"asking the engine's registry for {image}")
@@ -62,7 +73,7 @@ def obtain(address: Address, progress: Progress) -> Debian:
                 hint="BENCH_DEBIAN=packages builds it from Debian packages.",
             )
         progress("no image registry answers: taking Debian from its packages")
-    return held() or _from_packages(address, progress)
+    return (None if anew else held()) or _from_packages(address, progress)
 
 
 def ask_registry(image: str, timeout_s: float = PROBE_S) -> str | None:
@@ -101,31 +112,32 @@ def way() -> str:
     """A digest of how Debian is made; of what is made the packages decide, and their day."""
     folder = paths.images() / _source.BASE
     parts = [(folder / name).read_bytes() for name in ("make-debian", "debian.env")]
-    return hashlib.sha256(b"\0".join([*parts, _mirror().encode()])).hexdigest()
+    # A renewed lock asks for the packages it was renewed by.
+    lock = locks.file(_source.BASE)
+    parts.append(lock.read_bytes() if lock.is_file() else b"")
+    return hashlib.sha256(b"\0".join([*parts, _mirrors.mirrors().archive.encode()])).hexdigest()
 
 
-def _mirror() -> str:
-    return os.environ.get("BENCH_DEBIAN_MIRROR", "")
-
-
-def _from_packages(address: Address, progress: Progress) -> Debian:
+def _from_packages(address: Address, progress: Progress, snapshot: str | None = None) -> Debian:
     if lacking := missing():
+        why = "No image registry answers" if snapshot is None else "No registry has that day"
         raise CannotStart(
-            f"No image registry answers, and Debian cannot be built from packages: {lacking}.",
+            f"{why}, and Debian cannot be built from packages: {lacking}.",
             hint="Run scripts/bench as root on a Debian machine with this engine, once.",
         )
     suite = _source.settings()["DEBIAN_SUITE"]
     with tempfile.TemporaryDirectory(prefix="memory-bench-") as folder:
         archive = Path(folder) / "debian.tar"
         progress(f"collecting the packages of Debian {suite}")
-        _make(archive)
+        _make(archive, snapshot)
         # The engine's digest of an imported layer is that of the archive.
         with archive.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         origin = f"{PACKAGES}{suite}@sha256:{digest}"
         reference = f"memory-bench/{NAME}:{digest[:12]}"
-        progress(f"handing them to the engine as {reference}")
-        _import(address, archive, reference, origin)
+        if not _holds(reference):
+            progress(f"handing them to the engine as {reference}")
+            _import(address, archive, reference, origin)
     return Debian(reference, origin)
 
 
@@ -138,10 +150,22 @@ def missing() -> str:
     return ""
 
 
-def _make(archive: Path) -> None:
-    command = [str(paths.images() / _source.BASE / "make-debian")]
-    if mirror := _mirror():
-        command.append(mirror)
+def _holds(reference: str) -> bool:
+    """Whether the engine holds just that, made in the way it would be made now."""
+    client = engine_api.connect()
+    try:
+        found = client.api.inspect_image(reference)
+    except docker.errors.ImageNotFound:
+        return False
+    finally:
+        client.close()
+    held_way: str = found["Config"]["Labels"][labels.SOURCE]
+    return held_way == way()
+
+
+def _make(archive: Path, snapshot: str | None) -> None:
+    lines = _mirrors.mirrors(snapshot).lines(_source.settings()["DEBIAN_SUITE"])
+    command = [str(paths.images() / _source.BASE / "make-debian"), *lines]
     with archive.open("wb") as out:
         done = _run(command, out)
     if done.returncode != 0:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from runner import paths
 from runner.errors import CannotStart
-from runner.images import labels
+from runner.images import drift, labels
 from runner.images._files import write_atomically
 from runner.model import ImageIdentity, Package
 from runner.oci import engine_io
@@ -67,6 +67,7 @@ def from_inspection(
         packages=_packages(client, found["Id"]),
         redistributable=not restriction,
         restriction=restriction,
+        drift=drift.of(marks),
     )
 
 
@@ -98,31 +99,26 @@ def config_digest(client: docker.DockerClient, image_id: str) -> str:
 
 
 def _packages(client: docker.DockerClient, image_id: str) -> tuple[Package, ...]:
-    kept = paths.state_dir() / "packages" / f"{image_id.removeprefix('sha256:')}.json"
     try:
-        return _LIST.validate_json(kept.read_bytes())
+        return _LIST.validate_json(_kept(image_id).read_bytes())
     except (OSError, ValueError):
         pass
-    raw = _read_packages(client, image_id)
-    try:
-        listed = _LIST.validate_json(raw)
-    except ValueError as error:
-        raise CannotStart(
-            f"The package list in image {image_id} is not one.", hint="Remove and rebuild it."
-        ) from error
-    _remember(kept, raw)
-    return listed
+    raw = look(client, image_id)
+    found = listed(raw)
+    remember(image_id, raw)
+    return found
 
 
-def _remember(kept: Path, raw: bytes) -> None:
-    try:
-        write_atomically(kept, raw)
-    except OSError:
-        # A machine where nothing can be kept asks the image again next time.
-        return
+def _kept(image_id: str) -> Path:
+    return paths.state_dir() / "packages" / f"{image_id.removeprefix('sha256:')}.json"
 
 
-def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
+def look(client: docker.DockerClient, image_id: str) -> bytes:
+    """The list of packages in an image, as it is there.
+
+    Raises:
+        CannotStart: there is none.
+    """
     try:
         (raw,) = read_files(client, image_id, PACKAGES).values()
     except docker.errors.NotFound as error:
@@ -131,6 +127,33 @@ def _read_packages(client: docker.DockerClient, image_id: str) -> bytes:
             hint="Its Dockerfile must end with bench-seal.",
         ) from error
     return raw
+
+
+def listed(raw: bytes) -> tuple[Package, ...]:
+    """What such a list says.
+
+    Raises:
+        CannotStart: it is none.
+    """
+    try:
+        return _LIST.validate_json(raw)
+    except ValueError as error:
+        raise CannotStart(
+            "The package list in an image is not one.", hint="Remove and rebuild it."
+        ) from error
+
+
+def remember(image_id: str, raw: bytes) -> None:
+    """Keep an image's list of packages, so that the image need not be asked again."""
+    _remember(_kept(image_id), raw)
+
+
+def _remember(kept: Path, raw: bytes) -> None:
+    try:
+        write_atomically(kept, raw)
+    except OSError:
+        # A machine where nothing can be kept asks the image again next time.
+        return
 
 
 def read_files(client: docker.DockerClient, image_id: str, path: str) -> dict[str, bytes]:

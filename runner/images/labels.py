@@ -23,6 +23,9 @@ MODEL = "memory-bench.model"
 REDISTRIBUTION = "memory-bench.redistribution"
 """``no: WHY`` on what may not be handed on; absent on everything else."""
 
+DRIFT = "memory-bench.drift"
+"""How its packages differed from its locks when it was built; absent where they did not."""
+
 _NO = "no: "
 
 

@@ -21,7 +21,7 @@ class Built:
         tags: its names; empty when a newer build took them over.
         name: which image of the project it is.
         bytes: its size, layers it shares with others counted too.
-        created: when the engine finished it.
+        created: when it says that it was made: not when it was built, of one in its one form.
         labels: all of them, as they were set when it was built.
         strange: names somebody else gave it.
     """

@@ -3,15 +3,19 @@
 import enum
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import docker
 
-from runner.images import _debian, _folder, _source, labels
+from runner.images import _debian, _folder, _source, drift, labels
+from runner.images._making import UNFINISHED
 from runner.images._source import BASE, BENCH, Recipe
-from runner.images.build import BENCH_LOCAL
+from runner.images.build import BENCH_LOCAL, DEADLINE_S
 from runner.images.listing import Built, built
+
+_LONGEST = timedelta(seconds=DEADLINE_S)
 
 
 class State(enum.StrEnum):
@@ -51,6 +55,11 @@ class Listed:
     held: Built | None = None
 
     @property
+    def drift(self) -> tuple[str, ...]:
+        """How the packages of what is held differed from its locks when it was built."""
+        return drift.of(self.held.labels) if self.held is not None else ()
+
+    @property
     def tag(self) -> str:
         """Its first name on the engine, or nothing."""
         return self.held.tags[0] if self.held is not None and self.held.tags else ""
@@ -72,7 +81,7 @@ def compare(held: Sequence[Built]) -> tuple[Listed, ...]:
         UsageError: what a folder says of its image is wrong.
     """
     # Labels are inherited: what bears none but strange names was built by others on one of ours.
-    held = [one for one in held if one.tags or not one.strange]
+    held = [one for one in held if (one.tags or not one.strange) and not _being_built(one)]
     by_tag = {tag: one for one in held for tag in one.tags}
     known = _folder.names()
     ids: dict[str, str] = {}
@@ -105,10 +114,15 @@ def _of_name(
     """
     recipes = list(_recipes(name, ids))
     current = set()
+    others = []
     for number, wanted in enumerate(recipes):
         found = by_tag.get(wanted.tag) if ids is not None else None
         if found is not None:
             current.add(found.id)
+            # The same image may have been built of other files before.
+            found, other = _apart(found, wanted.tag)
+            if other is not None:
+                others.append(other)
         elif name == BENCH and os.environ.get("BENCH_IMAGE"):
             continue
         yield Listed(
@@ -120,6 +134,8 @@ def _of_name(
             restriction=_folder.restriction(name),
             held=found,
         )
+    for one in others:
+        yield _leftover(one, State.OLD)
     for one in held:
         if one.name != name or one.id in current:
             continue
@@ -129,6 +145,20 @@ def _of_name(
             yield _leftover(one, State.UNDECIDED)
         else:
             yield _leftover(one, State.OLD)
+
+
+def _apart(one: Built, tag: str) -> tuple[Built, Built | None]:
+    """An image under the name it is to have, and under the names it had of other files."""
+    kept = {tag, BENCH_LOCAL}
+    old = tuple(other for other in one.tags if other not in kept)
+    mine = (tag, *(other for other in one.tags if other in kept and other != tag))
+    return replace(one, tags=mine), replace(one, tags=old, strange=()) if old else None
+
+
+def _being_built(one: Built) -> bool:
+    """Whether it is what a build left that may still be under way."""
+    unfinished = all(tag.rpartition(":")[2].startswith(UNFINISHED) for tag in one.tags)
+    return bool(one.tags) and unfinished and datetime.now(UTC) - one.created < _LONGEST
 
 
 def _recipes(name: str, ids: Mapping[str, str] | None) -> Iterator[Recipe]:

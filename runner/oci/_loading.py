@@ -1,6 +1,6 @@
 """Images into an engine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,10 @@ class Loading:
 
 
 def load(
-    client: docker.DockerClient, images: Sequence[Loading], told: Told = untold
+    client: docker.DockerClient,
+    images: Sequence[Loading],
+    told: Told = untold,
+    there: Collection[str] = (),
 ) -> tuple[Held, ...]:
     """Put images into an engine, without names, and see that it then holds just these.
 
@@ -59,6 +62,8 @@ def load(
         client: the engine.
         images: at least one.
         told: how many bytes more of layers were sent.
+        there: digests of layers that are not sent, because the engine has them in that place of
+            another image. One that calls images by their manifests wants them all the same.
 
     Returns:
         The images as the engine holds them, in the same order.
@@ -70,7 +75,7 @@ def load(
         reply = client.api.post(
             url(client, "/images/load"),
             params={"quiet": "1"},
-            data=_packed(images, told),
+            data=_packed(images, told, there),
             headers={"Content-Type": "application/x-tar"},
             stream=True,
             timeout=DEADLINE_S,
@@ -91,10 +96,12 @@ def load(
     return tuple(held)
 
 
-def _packed(images: Sequence[Loading], told: Told) -> Iterator[bytes]:
+def _packed(images: Sequence[Loading], told: Told, there: Collection[str]) -> Iterator[bytes]:
     """The tar that every engine loads."""
     layers = {layer.diff_id: layer for image in images for layer in image.layers}
     for layer in layers.values():
+        if layer.diff_id in there:
+            continue
         name = f"{_hex(layer.diff_id)}.tar"
         yield tars.header(name, layer.size)
         sent = 0

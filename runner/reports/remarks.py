@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 from runner.gateway.config import ANTHROPIC
+from runner.images.drift import brief
 from runner.published import published
 from runner.reports.schema import Comparable, Report
 from runner.runs.page_tables import LABEL, is_of_pages
@@ -43,6 +44,15 @@ def answered_by(report: Report) -> str:
     """Who answered a report's model calls, in a word or two."""
     made = any(is_of_pages(fixture.name) for fixture in report.fixtures)
     return f"{report.arm}: {LABEL}" if made else report.arm
+
+
+def drifted(report: Report) -> tuple[str, ...]:
+    """Which images held other packages than their locks when they were built, a sentence each."""
+    return tuple(
+        f"{image.name} held other packages than its locks: {brief(image.drift)}."
+        for image in report.images
+        if image.drift
+    )
 
 
 def notes(protocol: Protocol) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from runner.reports.cells import dollars
 from runner.reports.formats import Shown
 from runner.reports.honesty import asked
 from runner.reports.readout import readout
-from runner.reports.remarks import answered_by
+from runner.reports.remarks import answered_by, drifted
 from runner.reports.schema import Report
 from runner.reports.sheet import Sheet
 from runner.reports.sheets import published_sheets, runs_sheet, suite_sheets, summary_sheet
@@ -87,7 +87,7 @@ def _remarks(report: Report) -> list[RenderableType]:
         for line in _told(run, report.checks_version):
             lines.setdefault(line, []).append(f"{run.spec.kind} {run.spec.index}")
     remarks = [_bullet(f"{', '.join(runs)}: {line}") for line, runs in lines.items()]
-    remarks += [_bullet(note) for note in report.notes]
+    remarks += [_bullet(note) for note in (*report.notes, *drifted(report))]
     if not report.comparable.holds:
         remarks.append(_bullet(f"Not comparable with the published runs ({report.comparable.to}):"))
         remarks += [_bullet(why, indent=4) for why in report.comparable.why]

@@ -80,19 +80,6 @@ def test_hooks_are_made_to_be_waited_for(tmp_path: Path) -> None:
     assert b"no hook is async" in again.stderr
 
 
-def test_what_npm_installed_is_listed(tmp_path: Path) -> None:
-    for name, folder in (("bun", "bun"), ("@oven/bun-linux-x64", "@oven/bun-linux-x64")):
-        file = tmp_path / "node_modules" / folder / "package.json"
-        file.parent.mkdir(parents=True)
-        file.write_text(json.dumps({"name": name, "version": "1.4.5"}))
-    listed = tmp_path / "packages.json"
-    listed.write_text(json.dumps([{"manager": "pypi", "name": "mcp", "version": "1.6.0"}]))
-    script = CONTEXT / "list_npm.py"
-    subprocess.run([sys.executable, script, tmp_path / "node_modules", listed], check=True)
-    rows = [(row["manager"], row["name"]) for row in json.loads(listed.read_text())]
-    assert rows == [("npm", "@oven/bun-linux-x64"), ("npm", "bun"), ("pypi", "mcp")]
-
-
 @pytest.mark.parametrize(
     ("asked", "status"),
     [

@@ -157,3 +157,27 @@ def test_a_circle_is_no_reason_to_list_nothing(make: Make, tmp_path: Path) -> No
     make("two", "ARG BENCH_ONE")
     make("three", "ARG BENCH_GONE")
     assert {row.name for row in compare([base()])} == {"base", "one", "two", "three", "bench"}
+
+
+def test_an_image_keeps_the_name_of_its_files_and_others_are_old(make: Make) -> None:
+    make("some")
+    tag = _source.recipe("some", BASE_ID).tag
+    image = built("sha256:1", "some", "memory-bench/some:before", tag, BENCH_LOCAL)
+    rows = [row for row in compare([base(), image]) if row.name == "some"]
+    assert [row.state for row in rows] == [State.CURRENT, State.OLD]
+    assert [row.held.tags if row.held else () for row in rows] == [
+        (tag, BENCH_LOCAL),
+        ("memory-bench/some:before",),
+    ]
+    assert rows[0].tag == tag
+
+
+def test_what_may_still_be_under_way_is_nobodys(make: Make) -> None:
+    make("some")
+    young = built("sha256:1", "some", "memory-bench/some:building-0123456789ab")
+    young = replace(young, created=datetime.now(UTC))
+    assert [row.state.value for row in compare([base(), young]) if row.name == "some"] == [
+        "not built"
+    ]
+    left = replace(young, created=datetime(2026, 1, 1, tzinfo=UTC))
+    assert states(compare([base(), left]), "some")[1] == ("", "", "old", "sha256:1")

@@ -10,7 +10,7 @@ from runner.archive.verify.databases import Databases
 from runner.archive.verify.sheet import Look, Looking, NotCheckable, told
 from runner.archive.watch import Watch
 from runner.errors import DamagedArchive
-from runner.images import labels
+from runner.images import drift, labels
 from runner.model import ImageIdentity, Package
 from runner.oci.packed import Packed
 
@@ -133,6 +133,7 @@ def _said(image: ArchivedImage, identity: ImageIdentity) -> Iterator[tuple[str, 
     ):
         if marks.get(label):
             yield what, marks[label], told_
+    yield "drift", drift.of(marks), identity.drift
     # A report of before it was known says nothing of it.
     if not identity.redistributable:
         yield "restriction", labels.restriction(marks), identity.restriction
