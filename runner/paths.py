@@ -19,6 +19,13 @@ def images() -> Path:
     return root() / "images"
 
 
+def system_dir() -> Path | None:
+    """The folder of a system that is not the project's own: ``BENCH_SYSTEM_DIR``, which
+    ``--system-dir`` sets; none where there is none."""
+    chosen = os.environ.get("BENCH_SYSTEM_DIR")
+    return Path(chosen) if chosen else None
+
+
 def state_dir() -> Path:
     """What the project remembers between runs on this machine: ``BENCH_STATE``, else its folder
     under ``XDG_STATE_HOME``. May not exist yet.
