@@ -17,6 +17,7 @@ from runner.runs.protocol import Arm, Protocol
 from runner.runs.provider import Tape
 from runner.suites.registry import suite_of
 from runner.systems.catalog import System, load
+from runner.systems.outside import described
 
 _SCRIPTED = "scripted/"
 _PUBLISHED = ("notes/", "pairs/")
@@ -116,7 +117,11 @@ def _system(report: Report) -> System:
     try:
         return load(name, version)
     except UsageError as error:
-        raise OtherBench(f"This bench cannot run {name} {version}: {error.message}") from error
+        brought = report.system.reader == "system"
+        raise OtherBench(
+            f"This bench cannot run {name} {version}: {error.message}",
+            hint=f"Name the folder that {name} came with: --system-dir DIR." if brought else "",
+        ) from error
 
 
 def _fault(spec: RunSpec | None) -> Fault | None:
@@ -141,7 +146,7 @@ def _pins(report: Report, spec: RunSpec | None) -> dict[str, str]:
 def _differing(report: Report, protocol: Protocol) -> Iterator[str]:
     """What of a report's fixtures this bench does not have just so, each with why."""
     wanted = {fixture.name: fixture.sha256 for fixture in report.fixtures}
-    own = _own(report)
+    own = {**_own(report), **described(protocol.system)}
     for name, digest in wanted.items():
         if name.startswith(_SCRIPTED):
             continue

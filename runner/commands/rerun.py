@@ -17,7 +17,7 @@ from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
 from runner.commands._archive import Show, Threads
 from runner.commands._exit import code_of
-from runner.commands._options import Jobs, Output, OutputFile, Quiet
+from runner.commands._options import Jobs, Output, OutputFile, Quiet, SystemDir
 from runner.commands._progress import Progress
 from runner.errors import NotConfirmed
 from runner.plain import plain
@@ -38,6 +38,7 @@ def rerun(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Load and run the images without asking.")
     ] = False,
+    system_dir: SystemDir = None,
     output: OutputFile = None,
     jobs: Jobs = 2,
     threads: Threads = None,

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from runner.commands._options import SystemDir
 from runner.systems import catalog
 
 
-def systems() -> None:
+def systems(system_dir: SystemDir = None) -> None:
     """List every system that can be measured, and what each can do."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in ("system", "version", "licence", "can"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import docker
 
-from runner import engine_api, paths
+from runner import engine_api
 from runner.errors import CannotStart, UsageError
 from runner.images import _folder, labels
 from runner.images._folder import BENCH

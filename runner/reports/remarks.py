@@ -69,6 +69,8 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
             f"The notes of pages are scripted: {LABEL}, statement by statement. No model chose what"
             " to keep, so this shows what the memory's store and search do with a plain note."
         )
+    if protocol.system.outside:
+        found.append(_brought(protocol))
     if isinstance(protocol.case, Case) and "statements" in protocol.system.capabilities:
         found.append(
             f"{protocol.system.name} gives its statements no status, so each one that it still"
@@ -98,3 +100,14 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
             + "."
         )
     return tuple(found)
+
+
+def _brought(protocol: Protocol) -> str:
+    """Of a system that is not the bench's own: on whose word it rests what its store holds."""
+    name = protocol.system.name
+    if not protocol.system.exports:
+        return f"{name} is none of this bench's systems. Nobody read its store: it does not export."
+    return (
+        f"{name} is none of this bench's systems. Its store was read by its own driver, in a"
+        " container of its own: what is said of claims rests on the system's word."
+    )

@@ -139,7 +139,7 @@ def _parse(file: Path) -> System:
         system = System.model_validate(raw)
     except (OSError, ValueError, ValidationError) as error:
         raise UsageError(f"{file} describes no system: {error}") from error
-    if chosen := {"folder", "model", "home", "export"} & raw.keys():
+    if chosen := {"folder", "model", "home", "described", "export"} & raw.keys():
         raise UsageError(f"{file} sets {chosen.pop()}, which is not said there.")
     if system.name != file.parent.name:
         raise UsageError(f"{file} names the system {system.name!r}, its folder another.")

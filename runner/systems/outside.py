@@ -5,6 +5,7 @@ goes into an image, and runs in a sandbox. So none of a stranger's code runs bes
 engine's socket, and nothing in the folder chooses what the bench imports.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Collection, Iterable
@@ -45,7 +46,8 @@ def parse(folder: Path, taken: Collection[str]) -> System:
         UsageError: there is no such file, or something in it is wrong; says what.
     """
     file = folder / FILE
-    raw = _read(file)
+    text = _read(file)
+    raw = _parsed(file, text)
     system = _validated(file, raw)
     if not (folder / "Dockerfile").is_file():
         raise UsageError(f"{folder} has no Dockerfile.", hint="The image of the system needs one.")
@@ -53,7 +55,14 @@ def parse(folder: Path, taken: Collection[str]) -> System:
         raise UsageError(f"{file}: {wrong}", hint="docs/add-your-own-system.md tells each field.")
     assert isinstance(system.wire, WireRules)
     wire = system.wire.model_copy(update={"purposes": tuple(system.purposes)})
-    return system.model_copy(update={"wire": wire, "home": folder.resolve()})
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return system.model_copy(update={"wire": wire, "home": folder.resolve(), "described": digest})
+
+
+def described(system: System) -> dict[str, str]:
+    """The digest of what a system's own folder says of it, by the name that reports have for it;
+    nothing of a system of the bench."""
+    return {f"systems/{system.image}/{FILE}": system.described} if system.outside else {}
 
 
 def table(system: System, script: str) -> str | None:
@@ -69,15 +78,19 @@ def table(system: System, script: str) -> str | None:
     return _text(file, TABLE_BYTES)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> str:
     if not file.is_file():
         raise UsageError(
             f"{file.parent} holds no system: there is no {FILE} in it.",
             hint="examples/notebook is one to begin with.",
         )
+    return _text(file, FILE_BYTES)
+
+
+def _parsed(file: Path, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(_text(file, FILE_BYTES))
-    except ValueError as error:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no TOML: {error}") from error
 
 
@@ -106,7 +119,7 @@ def _validated(file: Path, raw: dict[str, Any]) -> System:
 
 def _wrong(system: System, raw: dict[str, Any], taken: Collection[str]) -> Iterable[str]:
     """What is amiss with it, a sentence each."""
-    for key in ("folder", "model", "home", "reader"):
+    for key in ("folder", "model", "home", "described", "reader"):
         if key in raw:
             yield f"sets {key}, which is not said there: nothing in it chooses what the bench runs."
     if not isinstance(system.wire, WireRules):

@@ -122,6 +122,8 @@ class System(Noun):
     """How a system with a folder of its own is asked what its store holds."""
     home: Path | None = None
     """The folder of a system that is none of the bench's; found, never said in it."""
+    described: str = ""
+    """Digest of the ``system.toml`` of such a system; found, never said in it."""
 
     @property
     def image(self) -> str:
@@ -158,9 +160,11 @@ class System(Noun):
             SandboxError: the snapshot is hostile or cannot be read; or only its driver can.
         """
         if self.reader is None:
-            raise UnreadableStore(
-                f"{self.name} reads its store itself, in a container: no part of the bench can."
-            )
+            if self.exports:
+                raise UnreadableStore(
+                    f"{self.name} reads its store itself, in a container: no part of the bench can."
+                )
+            return Store(unmapped=("Nobody reads this store: its system does not export.",))
         module, _, attribute = self.reader.partition(":")
         reader = getattr(importlib.import_module(module), attribute)
         store = reader(snapshot)
