@@ -18,15 +18,11 @@ EXCHANGE = Path(os.environ.get("NOTEBOOK_EXCHANGE", "/run/exchange"))
 FLOOR = json.loads(os.environ.get("BENCH_SETTINGS") or "{}").get("options", {}).get("floor", 0.6)
 ALIKE = 0.5
 """A newer statement takes the place of an older one that shares so many of its words, or more."""
-VERBS = ("describe", "deposit", "consolidate", "recall", "index", "ask", "snapshot", "export", "stop")
+VERBS = "describe deposit consolidate recall index ask snapshot export stop".split()
 
 
 class Wrong(Exception):
-    """Something that the bench is told as an error: a type of its own, and a sentence."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
+    """What the bench is told as an error: a type of its own, and a sentence."""
 
 
 class Notebook:
@@ -89,9 +85,9 @@ class Notebook:
         return {"pages": cited, "refused": not cited, "receipt": receipt}
 
     def snapshot(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.save()
         folder = EXCHANGE / f"snapshot-{time.monotonic_ns()}"
         folder.mkdir(parents=True)
-        self.save()
         (folder / NOTES.name).write_bytes(NOTES.read_bytes())
         return {"path": str(folder)}
 
@@ -115,7 +111,7 @@ class Notebook:
 def statements(text: str) -> list[str]:
     """A note without its headings and without who speaks, a sentence each."""
     lines = [re.sub(r"^\*\*.*?:\*\*", "", line) for line in text.splitlines() if line[:1] != "#"]
-    found = [one.strip() for line in lines for one in re.split(r"(?<=[.!?])\s+", line.strip())]
+    found = (one.strip() for line in lines for one in re.split(r"(?<=[.!?])\s+", line))
     return [one for one in found if one]
 
 
@@ -137,20 +133,16 @@ def answer(notebook: Notebook, line: str) -> dict[str, Any]:
             raise Wrong("unsupported", f"a notebook does not {request['verb']}")
         reply = {"ok": True, "result": getattr(notebook, request["verb"])(request)}
     except Exception as error:
-        kind, told = getattr(error, "kind", "internal"), f"{type(error).__name__}: {error}"
+        kind, told = error.args if isinstance(error, Wrong) else ("internal", repr(error))
         reply = {"ok": False, "error": {"type": kind, "message": told}}
     reply |= {"id": request.get("id"), "now": datetime.now(UTC).isoformat()}
     return reply | {"ms": (time.perf_counter() - started) * 1000}
 
 
-def main() -> None:
-    notebook = Notebook()
-    for line in sys.stdin:  # It ends when the bench does: then this ends too.
-        reply = answer(notebook, line)
-        print(json.dumps(reply), flush=True)
-        if '"stop"' in line and reply["ok"] and json.loads(line)["verb"] == "stop":
-            return
-
-
 if __name__ == "__main__":
-    main()
+    memory = Notebook()
+    for line in sys.stdin:  # It ends when the bench does: then this ends too.
+        told = answer(memory, line)
+        print(json.dumps(told), flush=True)
+        if told["ok"] and json.loads(line)["verb"] == "stop":
+            break

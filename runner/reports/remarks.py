@@ -104,10 +104,10 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
 
 def _brought(protocol: Protocol) -> str:
     """Of a system that is not the bench's own: on whose word it rests what its store holds."""
-    name = protocol.system.name
-    if not protocol.system.exports:
-        return f"{name} is none of this bench's systems. Nobody read its store: it does not export."
+    told = f"{protocol.system.name} is none of this bench's systems: it came with its own folder."
+    if not isinstance(protocol.case, Case):
+        return told
     return (
-        f"{name} is none of this bench's systems. Its store was read by its own driver, in a"
-        " container of its own: what is said of claims rests on the system's word."
+        f"{told} Its store was read by its own driver, in a container beside nothing but a"
+        " snapshot: what is said of its claims rests on the system's word."
     )

@@ -182,15 +182,15 @@ def _entries(report: Report, evidence: Evidence) -> Mapping[str, Entry]:
 
 
 def _snapshots(report: Report, taken: list[SnapshotRecord], evidence: Evidence, look: Look) -> None:
-    if not evidence.packed:
-        raise NotCheckable(_ALONE)
-    if not evidence.snapshots:
-        raise NotCheckable("The archive holds none; `bench images archive --kept` puts them in.")
     if report.system.reader == "system":
         raise NotCheckable(
             f"{report.system.name} read its stores itself, in a container; `bench rerun` has it"
             " read them again."
         )
+    if not evidence.packed:
+        raise NotCheckable(_ALONE)
+    if not evidence.snapshots:
+        raise NotCheckable("The archive holds none; `bench images archive --kept` puts them in.")
     try:
         system = catalog.load(report.system.name, report.system.version)
     except UsageError as error:
