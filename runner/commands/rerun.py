@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -17,7 +18,7 @@ from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
 from runner.commands._archive import Show, Threads
 from runner.commands._exit import code_of
-from runner.commands._options import Jobs, Output, OutputFile, Quiet, SystemDir
+from runner.commands._options import Jobs, Output, OutputFile, Quiet
 from runner.commands._progress import Progress
 from runner.errors import NotConfirmed
 from runner.plain import plain
@@ -38,7 +39,6 @@ def rerun(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Load and run the images without asking.")
     ] = False,
-    system_dir: SystemDir = None,
     output: OutputFile = None,
     jobs: Jobs = 2,
     threads: Threads = None,
@@ -61,21 +61,22 @@ def rerun(
     if output is not None:
         output = output.resolve()
         files.prepare(output, resume=False)
-    with Show(errors, quiet=quiet) as show:
-        show.begins(f"verifying {file}")
-        again = making.read(file)
-    _tell(errors, again.remark)
-    workers = threads or pack.threads()
-    with closing(engine_api.connect()) as client:
-        missing = making.missing(client, again)
-        if missing:
-            _confirm(missing, yes=yes, errors=errors)
-            with Show(errors, quiet=quiet) as show:
-                for image in making.load(client, again, show, workers=workers):
-                    if not image.was_there:
-                        show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
-    with Progress(errors, quiet=quiet) as progress:
-        fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
+    with TemporaryDirectory(prefix="bench-rerun-") as room:
+        with Show(errors, quiet=quiet) as show:
+            show.begins(f"verifying {file}")
+            again = making.read(file, Path(room))
+        _tell(errors, again.remark)
+        workers = threads or pack.threads()
+        with closing(engine_api.connect()) as client:
+            missing = making.missing(client, again)
+            if missing:
+                _confirm(missing, yes=yes, errors=errors)
+                with Show(errors, quiet=quiet) as show:
+                    for image in making.load(client, again, show, workers=workers):
+                        if not image.was_there:
+                            show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
+        with Progress(errors, quiet=quiet) as progress:
+            fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
     found = making.beside(again, fresh)
     if format_ is Output.JSON:
         print(json.dumps(_document(found), indent=2), flush=True)

@@ -23,6 +23,7 @@ __all__ = [
     "Option",
     "Preset",
     "System",
+    "archived",
     "brought",
     "load",
     "load_all",
@@ -46,13 +47,27 @@ def brought() -> System | None:
     return _brought(_own())
 
 
+def archived(folder: Path, name: str, version: str) -> System:
+    """A system out of a folder with what an archive holds of it, which its image is no part of.
+
+    Raises:
+        UsageError: there is no such system, or not in that version, or what is said of it is wrong.
+    """
+    system = _settled(outside.parse(folder, _taken(_own()), built=False), folder / FILE)
+    return _of_version(_named([system], name), version)
+
+
 def _brought(own: list[System]) -> System | None:
     folder = paths.system_dir()
     if folder is None:
         return None
+    return _settled(outside.parse(folder, _taken(own)), folder / FILE)
+
+
+def _taken(own: list[System]) -> set[str]:
+    """Names that no other system can have."""
     taken = {name for system in own for name in (system.name, *system.presets)}
-    taken |= {file.parent.name for file in paths.images().glob("*/Dockerfile")} | {"base", "bench"}
-    return _settled(outside.parse(folder, taken), folder / FILE)
+    return taken | {file.parent.name for file in paths.images().glob("*/Dockerfile")} | {"bench"}
 
 
 def _every() -> list[System]:
@@ -80,27 +95,31 @@ def load(name: str, version: str | None = None) -> System:
         UsageError: there is no such system, or not in that version, or what its folder says is
             wrong.
     """
-    system = _find(name)
+    return _of_version(_named(_every(), name), version)
+
+
+def _of_version(system: System, version: str | None) -> System:
     known_versions = (system.version, *system.versions)
     if version is None or version == system.version:
         return system
     if version not in known_versions:
         raise UsageError(
-            f"{name} cannot be run in version {version!r}.",
+            f"{system.name} cannot be run in version {version!r}.",
             hint=f"There are: {', '.join(known_versions)}.",
         )
     others = tuple(other for other in known_versions if other != version)
     return system.model_copy(update={"version": version, "versions": others})
 
 
-def _find(name: str) -> System:
-    for system in _every():
+def _named(systems: list[System], name: str) -> System:
+    for system in systems:
         if system.name == name and not system.presets:
             return system
         if name in system.presets:
             return _preset(system, name)
+    known = sorted(one for system in systems for one in _measured(system))
     raise UsageError(
-        f"There is no system {name!r}.", hint=f"There are: {', '.join(names()) or 'none'}."
+        f"There is no system {name!r}.", hint=f"There are: {', '.join(known) or 'none'}."
     )
 
 

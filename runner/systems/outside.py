@@ -35,12 +35,13 @@ _TEXT = 400
 """Longest of what is said of it."""
 
 
-def parse(folder: Path, taken: Collection[str]) -> System:
+def parse(folder: Path, taken: Collection[str], *, built: bool = True) -> System:
     """What such a folder says of its system.
 
     Args:
         folder: with a ``system.toml``, a ``Dockerfile`` and what that needs.
         taken: names that are the bench's own.
+        built: whether its image is still to be built, of what is in the folder.
 
     Raises:
         UsageError: there is no such file, or something in it is wrong; says what.
@@ -49,7 +50,7 @@ def parse(folder: Path, taken: Collection[str]) -> System:
     text = _read(file)
     raw = _parsed(file, text)
     system = _validated(file, raw)
-    if not (folder / "Dockerfile").is_file():
+    if built and not (folder / "Dockerfile").is_file():
         raise UsageError(f"{folder} has no Dockerfile.", hint="The image of the system needs one.")
     for wrong in _wrong(system, raw, taken):
         raise UsageError(f"{file}: {wrong}", hint="docs/add-your-own-system.md tells each field.")
