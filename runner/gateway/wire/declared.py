@@ -80,11 +80,18 @@ class DeclaredWire:
         return answer if how == "text" else orjson.dumps(answer).decode()
 
     def canonical(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
-        """Purpose and body, keys in order, without what the rules leave out."""
+        """Purpose and body, keys in order, without what the rules leave out.
+
+        Raises:
+            ValueError: it is nested too deep to be written.
+        """
         out = self._rules.left_out
         kept = {name: value for name, value in body.items() if name not in out.fields}
         asked = {"purpose": self.purpose(headers, body), "body": _Cleaner(out).clean(kept)}
-        return orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+        try:
+            return orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+        except TypeError as error:
+            raise ValueError(f"the request cannot be written: {error}") from error
 
     def _said(self, headers: Mapping[str, str]) -> str | None:
         if self._header is None:
