@@ -48,7 +48,7 @@ def test_a_system_that_reads_its_own_store_is_judged_as_by_a_reader(
     own = go(sandbox)
     read = go(MemorySandbox(tmp_path), one())
     assert own.ending.outcome is Outcome.PASSED
-    assert own.checks == read.checks
+    assert [result.passed for result in own.checks] == [result.passed for result in read.checks]
     texts = [[claim.text for claim in seen.store.claims] for seen in own.snapshots]
     assert texts == [[claim.text for claim in seen.store.claims] for seen in read.snapshots]
     assert len(sandbox.readings) == len(own.snapshots)
