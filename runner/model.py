@@ -306,6 +306,8 @@ class Step:
     day: date | None = None
     snapshot: bool = False
     """Whether the store is read after it."""
+    judged: bool = False
+    """Whether a verdict rests on that store. In older reports no other was read."""
     aside: bool = False
     """Whether no verdict rests on it: a run goes on where the system answers it with an error."""
 

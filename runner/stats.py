@@ -1,5 +1,6 @@
 """Rates of small counts, with the exact interval that belongs to them."""
 
+from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -72,3 +73,46 @@ def mcnemar(only_first: int, only_second: int) -> float:
     thrown, fewer = only_first + only_second, min(only_first, only_second)
     tail = sum(comb(thrown, heads) for heads in range(fewer + 1))
     return min(1.0, 2 * tail / (1 << thrown))
+
+
+def fisher(hits: int, of: int, others: int, of_others: int) -> float:
+    """Fisher's exact test, two-sided, of two rates of independent trials.
+
+    It asks how often so many hits, dealt out by chance among all trials of both, would fall on the
+    two as unlikely as they did, or more so. Whole numbers are counted, as for ``mcnemar``.
+
+    Args:
+        hits: of the first.
+        of: trials of the first.
+        others: hits of the second.
+        of_others: trials of the second.
+
+    Returns:
+        The p-value, from 0 to 1; 1 where there is no trial of one.
+
+    Raises:
+        ValueError: one is no count.
+    """
+    if not (0 <= hits <= of and 0 <= others <= of_others):
+        raise ValueError(f"{hits} of {of} and {others} of {of_others} are no counts")
+    both = hits + others
+    ways = {
+        here: comb(of, here) * comb(of_others, both - here)
+        for here in range(max(0, both - of_others), min(of, both) + 1)
+    }
+    unlikely = sum(count for count in ways.values() if count <= ways[hits])
+    return unlikely / comb(of + of_others, both)
+
+
+def holm(values: Sequence[float]) -> tuple[float, ...]:
+    """p-values of several tests made at once, as Holm adjusts them: that any one of them is below
+    a level is then no likelier by chance than that level says.
+
+    Returns:
+        One for each, in the same order.
+    """
+    found, least = [0.0] * len(values), 0.0
+    for place, (value, number) in enumerate(sorted(zip(values, range(len(values)), strict=True))):
+        least = max(least, min(1.0, value * (len(values) - place)))
+        found[number] = least
+    return tuple(found)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.stats import exact_interval, rate
+from runner.stats import exact_interval, fisher, holm, rate
 
 
 @st.composite
@@ -81,3 +81,25 @@ def test_nothing_is_known_of_no_trials() -> None:
 def test_scipy_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys, runner.stats; sys.exit('scipy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.data())
+def test_fishers_test_is_what_scipy_says(of: int, of_others: int, data: st.DataObject) -> None:
+    from scipy.stats import fisher_exact
+
+    hits, others = data.draw(st.integers(0, of)), data.draw(st.integers(0, of_others))
+    table = [[hits, of - hits], [others, of_others - others]]
+    assert fisher(hits, of, others, of_others) == pytest.approx(fisher_exact(table).pvalue)
+    assert fisher(hits, of, others, of_others) == fisher(others, of_others, hits, of)
+
+
+@pytest.mark.parametrize("counts", [(4, 3, 0, 3), (-1, 3, 0, 3), (0, 3, 4, 3), (0, 3, -1, 3)])
+def test_fishers_test_of_no_counts(counts: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="no counts"):
+        fisher(*counts)
+
+
+def test_holm_adjusts_by_how_many_are_left() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx((0.03, 0.06, 0.06, 0.02))
+    assert holm([0.9, 0.9]) == (1.0, 1.0)
+    assert holm([]) == ()

@@ -15,8 +15,10 @@ from typer.exceptions import TyperException
 from runner import __version__
 from runner.commands import (
     clean,
+    compare,
     doctor,
     grade,
+    history,
     honesty,
     honesty_learn,
     images,
@@ -68,7 +70,9 @@ app.command("honesty")(honesty.honesty)
 app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
+app.command("compare")(compare.compare)
 app.command("verify")(verify.verify)
+app.command("history")(history.history)
 app.command("rerun")(rerun.rerun)
 app.command("systems")(systems.systems)
 app.command("doctor")(doctor.doctor)

@@ -58,16 +58,19 @@ class Form:
 
     def __init__(self, run: RunRecord, beside: RunRecord) -> None:
         replayed = {run.spec.arm, beside.spec.arm} == {"record", "replay"}
-        own = run.model_dump(mode="json")
+        own, once = run.model_dump(mode="json"), read_in_one(run, beside)
         left_out = _left_out(replayed)
         document = without(own, left_out[RunRecord])
         document["spec"] = without(own["spec"], left_out.get(RunSpec, ()))
         document["steps"] = [
-            without(step, left_out[StepRecord]) | {"snapshot_taken": step["snapshot"] is not None}
+            without(step, left_out[StepRecord])
+            | {"snapshot_taken": step["snapshot"] is not None and step["name"] not in once}
             for step in own["steps"]
         ]
         document["snapshots"] = [
-            without(snapshot, left_out[SnapshotRecord]) for snapshot in own["snapshots"]
+            without(snapshot, left_out[SnapshotRecord])
+            for snapshot in own["snapshots"]
+            if snapshot["step"] not in once
         ]
         dropped = set(left_out[Call])
         if days_of(run, beside).apart not in (None, {0}):
@@ -110,6 +113,16 @@ def _left_out(replayed: bool) -> dict[type[Noun], tuple[str, ...]]:
 def without(document: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
     """A document less some of its fields."""
     return {name: value for name, value in document.items() if name not in fields}
+
+
+def read_in_one(one: RunRecord, other: RunRecord) -> frozenset[str]:
+    """Steps that both runs came through and after which one of them read the store: an older
+    report was read less often, and what is missing there is no difference."""
+    mine, theirs = (
+        {step.name: step.snapshot is not None for step in run.steps if step.error is None}
+        for run in (one, other)
+    )
+    return frozenset(name for name in mine.keys() & theirs.keys() if mine[name] != theirs[name])
 
 
 def days_of(one: RunRecord, other: RunRecord) -> Days:

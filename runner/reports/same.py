@@ -8,7 +8,15 @@ from typing import Any
 from runner.model import RunRecord
 from runner.reports import integrity
 from runner.reports._same_records import Colours, matched
-from runner.reports._same_run import NOT_COMPARED, REPLAYED, Form, days_of, rows_of, without
+from runner.reports._same_run import (
+    NOT_COMPARED,
+    REPLAYED,
+    Form,
+    days_of,
+    read_in_one,
+    rows_of,
+    without,
+)
 from runner.reports._same_told import Difference
 from runner.reports._same_values import Days, Pairing, Reader
 from runner.reports.schema import Report
@@ -70,16 +78,22 @@ def compare(one: Report, other: Report, *, sealed: bool = False) -> Comparison:
         sealed: whether values are told by their digests alone, as those of a held-out set.
     """
     there = {run.spec.id: run for run in other.runs}
-    runs, unseen = [], list(_unseen(one, other))
+    runs, unseen, once = [], list(_unseen(one, other)), set[str]()
     for run in one.runs:
         beside = there.get(run.spec.id)
         if beside is not None:
             found = first_difference(run, beside)
+            once |= read_in_one(run, beside)
         else:
             found = Difference(run.spec.id, "there", "missing")
         if found is not None and sealed:
             found = _by_digests(found, run, beside)
         runs.append(RunComparison(run.spec.id, found))
+    if once:
+        unseen.append(
+            "Stores that only one of the reports was made to read are not held to anything: after"
+            f" {', '.join(sorted(once))}."
+        )
     known = {run.spec.id for run in one.runs}
     for run_id in there.keys() - known:
         runs.append(RunComparison(run_id, Difference(run_id, "missing", "there")))

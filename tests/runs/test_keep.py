@@ -62,7 +62,7 @@ def test_a_verdict_outlives_evidence_that_cannot_be_kept(tmp_path: Path) -> None
     for record in run_all_kept(tmp_path / "boxes", keep):
         assert record.ending.outcome == "passed"
         lost = [warning for warning in record.warnings if "not kept" in warning]
-        assert len(lost) == 3  # two snapshots, and the calls and the log
+        assert len(lost) == 4  # three snapshots, and the calls and the log
 
 
 @as_root

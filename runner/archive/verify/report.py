@@ -155,6 +155,9 @@ def _asked(report: Report, run: RunRecord) -> None:
     if taken != [(one.step, one.sha256) for one in run.snapshots]:
         raise AlteredReport(f"{where} has other snapshots than its steps took.")
     if run.ending.outcome in rescore.JUDGED:
-        wanted = [step.name for step in planned if step.snapshot]
-        if wanted != [name for name, _ in taken]:
-            raise AlteredReport(f"{where} lacks a snapshot that its verdict rests on.")
+        # Older reports were read where a verdict rests on it, and nowhere else.
+        names = {name for name, _ in taken}
+        every = [step.name for step in planned if step.snapshot]
+        if names not in (set(every), {step.name for step in planned if step.judged}):
+            lost = ", ".join(name for name in every if name not in names)
+            raise AlteredReport(f"{where} lacks snapshots: after {lost or 'nothing'}.")

@@ -1,7 +1,6 @@
 """What a run of trip versus move asks of a system, step by step."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -31,8 +30,9 @@ def steps(case: Case, kind: str) -> tuple[Step, ...]:
     """The notes one at a time, each on its own day, then consolidation on the last one's; after
     each of these, on the same day, the questions of the case.
 
-    A move run is read just before the move as well, so that a check can tell a home that was
-    given up from one that was never known.
+    The store is read after every one of them, so that a memory's life can be followed. Verdicts
+    rest on the last, and of a move run also on the one just before the move: so that a check can
+    tell a home that was given up from one that was never known.
     """
     notes = notes_of(case, kind)
     deposits = [
@@ -41,12 +41,12 @@ def steps(case: Case, kind: str) -> tuple[Step, ...]:
             verb="deposit",
             payload={"name": note.name, "text": note.text, "day": note.day.isoformat()},
             day=note.day,
+            snapshot=True,
+            judged=kind == MOVE and step_name(note.name) == step_before_move(case),
         )
         for note in notes
     ]
-    if kind == MOVE:
-        deposits[-2] = replace(deposits[-2], snapshot=True)
-    last = Step(name=CONSOLIDATE, verb="consolidate", day=notes[-1].day, snapshot=True)
+    last = Step(name=CONSOLIDATE, verb="consolidate", day=notes[-1].day, snapshot=True, judged=True)
     return tuple(
         one for step in (*deposits, last) for one in (step, *_questions(case, step.name, step.day))
     )

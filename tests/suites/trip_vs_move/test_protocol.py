@@ -3,14 +3,16 @@ from datetime import date
 import pytest
 
 from runner.errors import UsageError
-from runner.model import Step
+from runner.model import Step, Store
 from runner.suites.trip_vs_move import (
     KINDS,
     MOVE,
     RECALL,
     TRIP_ALONE,
     Case,
+    StoreMissing,
     case_names,
+    check_all,
     load_case,
     steps,
 )
@@ -36,7 +38,8 @@ def test_a_move_run_deposits_every_note_on_its_day_and_consolidates_on_the_last(
         date(2026, 10, 9),
         date(2026, 10, 9),
     ]
-    assert [step.snapshot for step in planned] == [False, True, False, True]
+    assert [step.snapshot for step in planned] == [True] * 4
+    assert [step.judged for step in planned] == [False, True, False, True]
     assert planned[0].payload == {
         "name": "session-04.md",
         "text": case.notes[0].text,
@@ -45,9 +48,9 @@ def test_a_move_run_deposits_every_note_on_its_day_and_consolidates_on_the_last(
     assert planned[-1].payload == {}
 
 
-def test_the_reader_is_read_before_the_move_as_well() -> None:
+def test_a_verdict_on_a_move_rests_on_the_store_before_it_as_well() -> None:
     planned = told(load_case("reader"), MOVE)
-    assert [(step.name, step.snapshot) for step in planned] == [
+    assert [(step.name, step.judged) for step in planned] == [
         ("deposit reader-01.md", True),
         ("deposit reader-02-moved.md", False),
         ("consolidate", True),
@@ -63,8 +66,21 @@ def test_a_trip_alone_run_never_hears_of_the_move(name: str, deposits: int, last
     planned = told(case, TRIP_ALONE)
     assert len(planned) == deposits + 1
     assert all(case.move_note not in step.name for step in planned)
-    assert [step.snapshot for step in planned] == [False] * deposits + [True]
+    assert [step.snapshot for step in planned] == [True] * (deposits + 1)
+    assert [step.judged for step in planned] == [False] * deposits + [True]
     assert planned[-1].day == last
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", case_names())
+def test_what_checks_read_is_what_a_verdict_rests_on(name: str, kind: str) -> None:
+    case = load_case(name)
+    stores = {step.name: Store() for step in told(case, kind)}
+    rests_on = {step.name for step in told(case, kind) if step.judged}
+    check_all(case, kind, {step: store for step, store in stores.items() if step in rests_on})
+    for step in rests_on:
+        with pytest.raises(StoreMissing):
+            check_all(case, kind, {other: stores[other] for other in stores if other != step})
 
 
 def test_payloads_tell_a_system_nothing_of_what_is_measured() -> None:
