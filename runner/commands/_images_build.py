@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Annotated
 
@@ -22,6 +22,9 @@ from runner.systems import catalog
 
 _SHOWN = 100
 """Differences of an image that are told one by one."""
+_HEAD = """\
+| image | holds | size | layers, own | the same | id | what differs |
+|---|---|---:|---:|---|---|---|"""
 
 
 def build(
@@ -77,15 +80,18 @@ def build(
     errors = Console(stderr=True)
     with closing(engine_api.connect()) as client:
         if two:
-            rows = []
+            if markdown:
+                print(_HEAD, flush=True)
+            repeats = True
             for name in asked:
                 with _Steps(errors, name, quiet=quiet) as steps:
-                    rows.append(twice(images.Builder(client, steps.told), name, version, model))
-                if not markdown:
-                    _show(rows[-1])
-            if markdown:
-                print("\n".join(_markdown(rows)))
-            raise typer.Exit(0 if all(row.repeats for row in rows) else 1)
+                    row = twice(images.Builder(client, steps.told), name, version, model)
+                repeats = repeats and row.repeats
+                if markdown:
+                    print(_markdown(row), flush=True)
+                else:
+                    _show(row)
+            raise typer.Exit(0 if repeats else 1)
         steps = _Steps(errors, "", quiet=quiet)
         builder = images.Builder(client, steps.told, snapshot=moment)
         for name in asked:
@@ -144,19 +150,16 @@ def _list(found: Sequence[Difference]) -> None:
         print(f"  and {more} more")
 
 
-def _markdown(rows: Sequence[Twice]) -> Iterator[str]:
-    yield "| image | holds | size | layers, own | the same | id | what differs |"
-    yield "|---|---|---:|---:|---|---|---|"
-    for row in rows:
-        count = len(row.layers[0])
-        told = f"{count - row.differing} of {count}"
-        yield (
-            f"| {row.name} | {' + '.join(filter(None, (row.version, row.model)))} |"
-            f" {row.bytes / 1e6:,.0f} MB | {count}, {count - row.below} |"
-            f" {'bit for bit' if row.repeats else 'by luck' if row.same else told} |"
-            f" {' / '.join(f'`{one[7:19]}`' for one in dict.fromkeys(row.ids))} |"
-            f" {'; '.join(f'`{plain(str(one))}`' for one in _apart(row)[:_SHOWN])} |"
-        )
+def _markdown(row: Twice) -> str:
+    count = len(row.layers[0])
+    told = f"{count - row.differing} of {count}"
+    return (
+        f"| {row.name} | {' + '.join(filter(None, (row.version, row.model)))} |"
+        f" {row.bytes / 1e6:,.0f} MB | {count}, {count - row.below} |"
+        f" {'bit for bit' if row.repeats else 'by luck' if row.same else told} |"
+        f" {' / '.join(f'`{one[7:19]}`' for one in dict.fromkeys(row.ids))} |"
+        f" {'; '.join(f'`{plain(str(one))}`' for one in _apart(row)[:_SHOWN])} |"
+    )
 
 
 def _apart(row: Twice) -> tuple[Difference, ...]:

@@ -55,6 +55,10 @@ def list_(
         console.print(Text(plain(line)))
 
 
+app.command("build")(_images_build.build)
+app.command("lock")(_images_lock.lock)
+
+
 @app.command()
 def prune(
     names: Annotated[
@@ -97,8 +101,6 @@ def prune(
         console.print(Text(plain(f"kept {reason}")), soft_wrap=True)
 
 
-app.command("build")(_images_build.build)
-app.command("lock")(_images_lock.lock)
 app.command("archive")(_archive.archive)
 app.command("restore")(_archive.restore)
 

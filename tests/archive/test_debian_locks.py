@@ -7,11 +7,16 @@ import pytest
 
 from runner import images
 from runner.archive import _locks
-from runner.archive.verify.locks import drifted
+from runner.archive.verify.locks import drifted, pins
 from runner.images import drift, labels, locks
 from runner.model import ImageIdentity, Package
 
 HASH = "0" * 64
+
+
+def test_a_lock_of_debian_pins_nothing_of_the_others() -> None:
+    raw = locks.file("base").read_bytes()
+    assert list(pins("base/debian.lock", raw)) == []
 
 
 def of_the_locks(name: str) -> tuple[Package, ...]:
@@ -68,12 +73,16 @@ class Wrong:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.notes: list[str] = []
 
     def at(self) -> None:
         """One thing more was looked at."""
 
     def amiss(self, line: str) -> None:
         self.lines.append(line)
+
+    def note(self, line: str) -> None:
+        self.notes.append(line)
 
 
 def told(
@@ -87,12 +96,13 @@ def told(
     held = [Package(manager="deb", name=one[:-1], version=one[-1]) for one in packages]
     wrong: Any = Wrong()
     drifted(image, frozenset(held), [base, own], wrong)
-    return " ".join(wrong.lines)
+    return " ".join(wrong.lines or wrong.notes)
 
 
 def test_what_an_image_says_it_drifted_by_is_what_it_drifted_by() -> None:
     assert told("", "bash1", "jq2") == ""
-    assert told("deb bash: locked 1, holds 3", "bash3", "jq2") == ""
+    drifted_by = "deb bash: locked 1, holds 3"
+    assert told(drifted_by, "bash3", "jq2") == f"memory-bench/x:0 drifted: {drifted_by}."
     # What is said of others is for others.
     assert told("pypi x: not locked, holds 1", "bash1", "jq2") == ""
 

@@ -16,6 +16,9 @@ from pathlib import Path
 from particles_driver import verbs
 from particles_driver.settings import Place, Settings
 
+ID, TOKEN = "id", "token"
+"""Columns that the engine fills with what is drawn: a version 4 UUID, and bytes."""
+
 
 def main(target: Path) -> int:
     """Have the engine make a store, and put it there as one file."""
@@ -35,22 +38,23 @@ def main(target: Path) -> int:
 
 
 def settle(store: sqlite3.Connection) -> None:
-    """Leave nothing in an empty store to chance: ids of the rows it begins with, which nothing
-    refers to yet, the order in which its indexes were made, and where in the file what lies.
+    """Leave nothing in an empty store to chance: ids and tokens of the rows it begins with, which
+    nothing refers to yet, the order in which its indexes were made, and where in it what lies.
     """
     tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%'"
     for (table,) in store.execute(f"{tables} ESCAPE '~' ORDER BY name").fetchall():
         rows = store.execute(f'SELECT rowid, * FROM "{table}" ORDER BY rowid')  # noqa: S608
         names = [column[0] for column in rows.description]
-        if "id" not in names:
-            continue
-        at = names.index("id")
         for row in rows.fetchall():
-            if _by_chance(row[at]):
-                rest = repr((table, *row[:at], *row[at + 1 :]))
-                drawn = uuid.UUID(bytes=hashlib.sha256(rest.encode()).digest()[:16], version=4)
-                changed = (str(drawn), row[0])
-                store.execute(f'UPDATE "{table}" SET id = ? WHERE rowid = ?', changed)  # noqa: S608
+            told = dict(zip(names, row, strict=True))
+            drawn = {name for name, value in told.items() if _by_chance(name, value)}
+            rest = repr((table, [row[0], *(told[name] for name in names if name not in drawn)]))
+            digest = hashlib.sha256(rest.encode()).digest()
+            for name in drawn:
+                given = digest[: len(told[name])]
+                value = given if name == TOKEN else str(uuid.UUID(bytes=digest[:16], version=4))
+                change = f'UPDATE "{table}" SET "{name}" = ? WHERE rowid = ?'  # noqa: S608
+                store.execute(change, (value, row[0]))
     indexes = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
     for name, made_by in store.execute(f"{indexes} ORDER BY name").fetchall():
         store.execute(f'DROP INDEX "{name}"')
@@ -59,9 +63,11 @@ def settle(store: sqlite3.Connection) -> None:
     store.execute("VACUUM")
 
 
-def _by_chance(value: object) -> bool:
+def _by_chance(name: str, value: object) -> bool:
+    if name == TOKEN:
+        return isinstance(value, bytes)
     try:
-        return isinstance(value, str) and uuid.UUID(value).version == 4
+        return name == ID and isinstance(value, str) and uuid.UUID(value).version == 4
     except ValueError:
         return False
 

@@ -28,7 +28,8 @@ _PINNING = ("pypi", "npm")
 
 def look(archive: Packed, found: Contents, inside: Mapping[str, Inside], looking: Looking) -> None:
     """Make the check of locks."""
-    with looking.check(LOCKS, "packages of PyPI and npm, in the locks") as check:
+    what = "packages, in the locks; of Debian's, what an image says it drifted by"
+    with looking.check(LOCKS, what) as check:
         _locks(archive, found, inside, check)
 
 
@@ -46,6 +47,8 @@ def _locks(archive: Packed, found: Contents, inside: Mapping[str, Inside], look:
         if packages is not None and (_BELOW in debian or (debian and image.name == _BASE)):
             of_both = [debian[title] for title in _DEBIAN if title in debian]
             drifted(image, packages, of_both, look)
+        elif any(one.manager == "deb" for one in packages or ()):
+            look.note(f"Debian's packages of {image.reference} have no lock here.")
         own = [one for one in packages or () if one.manager in _PINNING]
         if packages is None or (own and not files):
             without.append(image.reference)
@@ -92,10 +95,12 @@ def drifted(
     for line in sorted(now ^ said):
         does = "does not say it drifted" if line in now else "says it drifted, and did not"
         look.amiss(f"{image.reference} {does}: {line}.")
+    if now:
+        look.note(f"{image.reference} drifted: {drift.brief(sorted(now))}.")
 
 
 def pins(title: str, raw: bytes) -> Iterator[Package]:
-    """What a lock pins, whatever kind of lock it is.
+    """What a lock of PyPI's or npm's packages pins; one of Debian's pins none of those.
 
     Raises:
         DamagedArchive: it is no such lock.

@@ -33,7 +33,7 @@ class Line(Noun):
     """How many are not as they have to be."""
     state: State
     first: str = ""
-    """The first thing wrong, or why nothing could be checked."""
+    """The first thing wrong, why nothing could be checked, or what else there is to know."""
 
 
 class Sheet(Noun):
@@ -72,6 +72,7 @@ class Look:
         self.looked_at = 0
         self.wrong = 0
         self.first = ""
+        self.noted = ""
 
     def at(self, count: int = 1) -> None:
         """So many more are looked at."""
@@ -81,6 +82,10 @@ class Look:
         """One of them is not as it has to be."""
         self.wrong += 1
         self.first = self.first or told
+
+    def note(self, told: str) -> None:
+        """Something that is as it may be, and worth knowing."""
+        self.noted = self.noted or told
 
     @contextmanager
     def one(self) -> Iterator[None]:
@@ -120,7 +125,7 @@ class Looking:
         if not look.looked_at:
             unchecked = unchecked or "There is nothing to look at."
         state = State.WRONG if look.wrong else State.UNCHECKED if unchecked else State.HOLDS
-        self._put(id_, what, look, state, look.first or unchecked)
+        self._put(id_, what, look, state, look.first or unchecked or look.noted)
 
     def cannot(self, id_: str, what: str, why: str) -> None:
         """Say that something could not be checked."""
