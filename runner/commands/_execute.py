@@ -11,11 +11,12 @@ from rich.text import Text
 
 from runner.commands._ask import confirm
 from runner.commands._exit import code_of
+from runner.commands._formats import write_sheets
 from runner.commands._money import most_usd
 from runner.commands._options import Output
 from runner.commands._paths import beside
 from runner.commands._progress import Progress
-from runner.commands._show import print_estimate, print_report, print_together
+from runner.commands._show import estimate_sheet, print_estimate, print_reports, print_together
 from runner.commands._sitting import Sitting
 from runner.errors import UsageError
 from runner.estimate import Estimate, NeverMeasured, estimate
@@ -86,8 +87,8 @@ def execute(protocols: Sequence[Protocol], how: How) -> int:
     if done is None:
         return 0
     console, errors = Console(), Console(stderr=True)
-    for report, path in done:
-        print_report(report, how.format_, console)
+    print_reports([report for report, _ in done], how.format_, console)
+    for _, path in done:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)
     return code_of(*(report for report, _ in done))
 
@@ -114,13 +115,7 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
         if one is not None
     ]
     if how.estimate_only:
-        for one, title in told:
-            print_estimate(one, title, console)
-        if len(told) > 1:
-            print_together([one for one, _ in told], console)
-        if not told:
-            console.print(Text("Nothing is asked of a model."))
-        console.print(Text("No call was made."))
+        _told(told, how.format_, console, errors)
         return None
     for protocol in protocols:
         tables(protocol)
@@ -150,6 +145,22 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
         save_profiles(profiles, system, measure(system, runs, how.prices.name_of))
         errors.print(Text(f"Measured usage: {profiles}"), soft_wrap=True)
     return list(zip(reports, sitting.outputs, strict=True))
+
+
+def _told(
+    found: Sequence[tuple[Estimate, str]], format_: Output, console: Console, errors: Console
+) -> None:
+    """Print what protocols would cost."""
+    if format_ is not Output.TABLE:
+        write_sheets([estimate_sheet(one) for one, _ in found], format_)
+    for one, title in found if format_ is Output.TABLE else ():
+        print_estimate(one, title, console)
+    said = console if format_ is Output.TABLE else errors
+    if len(found) > 1:
+        print_together([one for one, _ in found], said)
+    if not found:
+        said.print(Text("Nothing is asked of a model."))
+    said.print(Text("No call was made."))
 
 
 def _estimate(

@@ -1,7 +1,7 @@
 """What is shown of the runs of ``bench honesty``: tables, comparisons, a page of results."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,20 +9,25 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from runner.commands._exit import code_of
+from runner.commands._formats import write_sheets
 from runner.commands._options import Output
-from runner.commands._show import print_report
+from runner.commands._show import print_report, print_reports
 from runner.errors import CannotStart, UsageError
 from runner.paths import fixtures
 from runner.plain import plain
 from runner.reports.files import prepare, write_atomically
+from runner.reports.formats import Shown
 from runner.reports.honesty import (
     Row,
     at_coverage_of,
     compared,
+    costs,
     curves,
     effort,
     every_rate,
+    exact_rates,
     matrix,
+    parts,
     questions,
     row_of,
     title,
@@ -32,6 +37,9 @@ from runner.reports.kept_answers import keep
 from runner.reports.others import others
 from runner.reports.results import page
 from runner.reports.schema import Report
+from runner.reports.sheet import Sheet
+from runner.reports.sheets import sheets_of
+from runner.reports.terminal import spaced
 from runner.runs.disk import make_folder, try_out
 from runner.suites.memory_honesty import Exam, HonestyVerdict
 
@@ -87,10 +95,11 @@ def show(done: Sequence[tuple[Report, Path]], wanted: Wanted) -> int:
     reports = [report for report, _ in done]
     rows = _rows(reports)
     if wanted.format_ is Output.JSON:
-        for report in reports:
-            print_report(report, wanted.format_, console)
-    else:
+        print_reports(reports, wanted.format_, console)
+    elif wanted.format_ is Output.TABLE:
         _tables(rows, reports, wanted, console)
+    else:
+        write_sheets(_sheets(rows, reports, wanted, errors), wanted.format_)
     if wanted.results is not None:
         lines = [row for name in wanted.sets for row in _lines(rows, name, rules=wanted.rules)]
         written = page(
@@ -121,21 +130,60 @@ def _tables(rows: Rows, reports: Sequence[Report], wanted: Wanted, console: Cons
         if alone:
             console.print()
         console.print(Text(title(lines[0].exam)), Text(), sep="\n")
-        console.print(matrix(lines, stratified=wanted.stratified), Text(), sep="\n")
-        for note in dict.fromkeys(note for row in lines for note in row.notes):
-            console.print(Text(plain(note)), Text(), sep="\n")
+        console.print(Group(*spaced([_matrix(lines, wanted), exact_rates(lines)])), end="")
         if not alone:
-            for table in effort([one for one in reports if _asks(one, name)]):
-                console.print(table, Text(), sep="\n")
-            console.print(Group(*others(name)), end="")
+            told = effort([one for one in reports if _asks(one, name)])
+            console.print(Group(*spaced([*told, *others(name)])), end="")
     if not alone:
         _failures(reports, console)
     for name in wanted.sets:
-        _comparisons(rows, name, wanted, console)
+        for table in _comparisons(rows, name, wanted, console):
+            console.print(Text(f"{name}:"), Shown(table), Text(), sep="\n")
         for row in _lines(rows, name, rules=wanted.rules) if wanted.ci else ():
-            console.print(every_rate(row, stratified=wanted.stratified), Text(), sep="\n")
+            console.print(Shown(every_rate(row, stratified=wanted.stratified)), Text(), sep="\n")
         if wanted.curve:
-            console.print(curves([row for key, row in rows.items() if key[1] == name]), Text())
+            console.print(Group(*spaced([curves(_of_set(rows, name))])), end="")
+
+
+def _sheets(rows: Rows, reports: Sequence[Report], wanted: Wanted, errors: Console) -> list[Sheet]:
+    """All that is shown, as tables named after set and system; what is no table is told aside."""
+    found = []
+    if len(reports) == 1:
+        found += [_called(one, "report") for one in sheets_of(reports[0])]
+    for name in wanted.sets:
+        lines = _lines(rows, name, rules=wanted.rules)
+        if not lines:
+            continue
+        found += [_called(one, name) for one in (_matrix(lines, wanted), exact_rates(lines))]
+        if len(reports) > 1:
+            found += [_called(parts(row), f"{name}/{row.label}") for row in lines]
+            told = effort([one for one in reports if _asks(one, name)])
+            found += [_called(one, name) for one in (costs(lines), *told, *others(name))]
+        for table in _comparisons(rows, name, wanted, errors):
+            found.append(_called(table, f"{name}/{table.title}"))
+        for row in lines if wanted.ci else ():
+            rates = every_rate(row, stratified=wanted.stratified)
+            found.append(_called(rates, f"{name}/{row.label}"))
+        if wanted.curve:
+            found.append(_called(curves(_of_set(rows, name)), name))
+    _failures(reports, errors)
+    return found
+
+
+def _matrix(lines: Sequence[Row], wanted: Wanted) -> Sheet:
+    """The systems side by side, with what there is to know of the rules."""
+    made = matrix(lines, stratified=wanted.stratified)
+    notes = dict.fromkeys(note for row in lines for note in row.notes)
+    return replace(made, notes=(*made.notes, *notes))
+
+
+def _called(sheet: Sheet, where: str) -> Sheet:
+    """The same sheet, named and headed for where it belongs."""
+    return replace(sheet, name=f"{where}/{sheet.name}", title=f"{where}: {sheet.title}")
+
+
+def _of_set(rows: Rows, name: str) -> list[Row]:
+    return [row for key, row in rows.items() if key[1] == name]
 
 
 def _rows(reports: Sequence[Report]) -> Rows:
@@ -190,7 +238,8 @@ def _failures(reports: Sequence[Report], console: Console) -> None:
                 console.print(Text(plain(f"{told}, {one.ending.kind}. {one.ending.detail}")))
 
 
-def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> None:
+def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> Iterator[Sheet]:
+    """One system minus another; who cannot be compared is told on ``console``."""
     for system in wanted.systems:
         row = rows.get((system, name))
         for other, matched in (
@@ -204,10 +253,10 @@ def _comparisons(rows: Rows, name: str, wanted: Wanted, console: Console) -> Non
                 try:
                     against = at_coverage_of(against, row)
                 except UsageError as error:  # the runs are done, and all else is to be shown
-                    console.print(Text(f"{name}: {against.label} is not matched: {error}"), Text())
+                    told = f"{name}: {against.label} is not matched: {error}"
+                    console.print(Text(plain(told)), Text())
                     continue
-            table = compared(row, against, stratified=wanted.stratified)
-            console.print(Text(f"{name}:"), table, Text(), sep="\n")
+            yield compared(row, against, stratified=wanted.stratified)
 
 
 def reveal(row: Row, console: Console) -> None:

@@ -20,6 +20,8 @@ class Output(enum.StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
 
 
 class Arm(enum.StrEnum):
@@ -80,8 +82,25 @@ def measured_by_default(default: str) -> str:
 
 MODEL = "claude-sonnet-5-5"
 
+LONG = (
+    "csv: all tables in one, a line a cell (sheet, row, column, value), which a spreadsheet can"
+    " pivot."
+)
+"""How several tables become one of comma-separated values."""
 FormatOption = Annotated[
-    Output, typer.Option("--format", help="A table for people, or the whole report as JSON.")
+    Output,
+    typer.Option(
+        "--format",
+        help=f"Tables for people, or for a page (markdown); json: the whole report. {LONG}",
+    ),
+]
+TableFormat = Annotated[
+    Output,
+    typer.Option(
+        "--format",
+        help="A table for people, or for a page (markdown); csv: the same for a spreadsheet;"
+        " json: a list of its rows.",
+    ),
 ]
 SystemOption = Annotated[
     str | None,

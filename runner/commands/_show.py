@@ -1,58 +1,85 @@
-"""A report on standard output, as a table or as JSON."""
+"""Reports and estimates on standard output, in the form that was asked for."""
 
-import sys
 from collections.abc import Sequence
 from decimal import Decimal
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from runner.commands._formats import write, write_sheets
 from runner.commands._options import Output
 from runner.estimate import Estimate
+from runner.reports.cells import dollars, figure, money, sheet, text, whole, words
 from runner.reports.files import written
+from runner.reports.formats import Shown, json_safe
 from runner.reports.schema import Report
 from runner.reports.sealing import SUFFIX, close
-from runner.reports.terminal import dollars, show
+from runner.reports.sheet import Sheet
+from runner.reports.sheets import sheets_of
+from runner.reports.terminal import show, shown
 
 
 def print_report(report: Report, format_: Output, console: Console) -> None:
-    """Print one report; JSON is the report itself, with its digests."""
+    """Print one report; JSON is the report itself, with its digests, as it may be published."""
     if format_ is Output.TABLE:
         show(report, console)
+    elif format_ is Output.JSON:
+        public, _ = close(report, "answers" + SUFFIX)
+        write(json_safe(written(public)))
+    else:
+        write_sheets(sheets_of(report), format_)
+
+
+def print_reports(reports: Sequence[Report], format_: Output, console: Console) -> None:
+    """Print reports one after another; as comma-separated values all of them are one table, whose
+    sheets are named after what was measured."""
+    if format_ is Output.CSV and len(reports) > 1:
+        write_sheets([one for report in reports for one in _named(report)], format_)
         return
-    public, _ = close(report, "answers" + SUFFIX)
-    sys.stdout.buffer.write(written(public))
-    sys.stdout.buffer.flush()
+    for report in reports:
+        print_report(report, format_, console)
+
+
+def _named(report: Report) -> tuple[Sheet, ...]:
+    name = f"{report.case.name}/{report.system.name}/{report.model}"
+    return tuple(
+        Sheet(f"{name}/{one.name}", one.title, one.columns, one.rows, one.notes)
+        for one in sheets_of(report)
+    )
+
+
+def estimate_sheet(estimate: Estimate) -> Sheet:
+    """What each kind of run will cost."""
+    columns = [text("run"), *map(figure, ("runs", "calls", "tokens"))]
+    columns += [figure("US$ a run", "usd_a_run"), figure("US$", "usd")]
+    lines = [
+        (
+            words(kind.kind),
+            whole(kind.runs),
+            whole(kind.calls),
+            whole(sum(kind.usage.model_dump().values())),
+            money(kind.expected_usd),
+            money(kind.expected_usd * kind.runs),
+        )
+        for kind in estimate.kinds
+    ]
+    name = f"estimate-{estimate.case}"
+    return sheet(name, f"Estimate: {estimate.case}, on {estimate.model}", columns, lines)
 
 
 def print_estimate(estimate: Estimate, title: str, console: Console) -> None:
     """Print what a protocol will cost, and from what that was computed."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("run", no_wrap=True)
-    for name in ("runs", "calls", "tokens", "US$ a run", "US$"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for kind in estimate.kinds:
-        table.add_row(
-            kind.kind,
-            str(kind.runs),
-            str(kind.calls),
-            str(sum(kind.usage.model_dump().values())),
-            dollars(kind.expected_usd),
-            dollars(kind.expected_usd * kind.runs),
-        )
     what = (
         title if title.lower().replace(" ", "-") == estimate.case else f"{title}, {estimate.case}"
     )
-    console.print(Text(f"{what}, on {estimate.model}: estimate"))
-    console.print(table)
+    console.print(shown(f"{what}, on {estimate.model}: estimate"))
+    console.print(Shown(estimate_sheet(estimate)))
     low, expected = dollars(estimate.low_usd), dollars(estimate.expected_usd)
     console.print(Text(f"all runs: about US${expected}, US${low} when it goes cheaply"))
     if estimate.bound_usd is not None:
         bound = dollars(estimate.bound_usd)
-        console.print(Text(f"upper bound: US${bound}. {estimate.bound_note}"))
-    console.print(Text(estimate.source), *(Text(note) for note in estimate.notes), sep="\n")
+        console.print(shown(f"upper bound: US${bound}. {estimate.bound_note}"))
+    console.print(shown(estimate.source), *map(shown, estimate.notes), sep="\n")
 
 
 def print_together(estimates: Sequence[Estimate], console: Console) -> None:

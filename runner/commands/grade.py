@@ -1,16 +1,16 @@
 """``bench grade``: anyone's answers to a set, graded offline."""
 
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from runner.commands._honesty import reveal as shown
-from runner.commands._options import FormatOption, Output
+from runner.commands._formats import write_json, write_sheets
+from runner.commands._honesty import reveal as revealed
+from runner.commands._options import LONG, Output
 from runner.errors import UsageError
 from runner.reports.honesty import (
     Row,
@@ -19,12 +19,15 @@ from runner.reports.honesty import (
     costs,
     curves,
     every_rate,
+    exact_rates,
     graded,
     matrix,
     parts,
     title,
     under_rules,
 )
+from runner.reports.sheet import Sheet
+from runner.reports.terminal import shown, spaced
 from runner.suites.memory_honesty import SETS, Exam, load_exam, parse_answers
 
 MAX_BYTES = 64 << 20
@@ -69,7 +72,13 @@ def grade(
             "--reveal", help="Print question by question; of a held-out set, the register says so."
         ),
     ] = False,
-    format_: FormatOption = Output.TABLE,
+    format_: Annotated[
+        Output,
+        typer.Option(
+            "--format",
+            help=f"Tables for people, or for a page (markdown); json: the whole result. {LONG}",
+        ),
+    ] = Output.TABLE,
 ) -> None:
     """Grade answers that any system gave to a set of the honesty suite. Offline: nothing is run.
 
@@ -78,7 +87,6 @@ def grade(
     """
     exam = load_exam(set_, top_k=100)
     row = _row(answers, exam, name or answers.stem)
-    console = Console()
     if format_ is Output.JSON:
         document = {
             "set": exam.set,
@@ -87,7 +95,7 @@ def grade(
             "name": row.label,
             "result": row.result.model_dump(mode="json"),
         }
-        sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+        write_json(document)
         return
     rows = [row]
     if floors is not None:
@@ -96,19 +104,27 @@ def grade(
     others = [] if vs is None else [_row(vs, exam, vs.stem)]
     if vs_matched is not None:
         others.append(at_coverage_of(_row(vs_matched, exam, vs_matched.stem), row))
-    console.print(Text(title(exam)), Text(), sep="\n")
-    console.print(matrix(rows, stratified=not unstratified), Text(), sep="\n")
-    console.print(parts(row), Text(), costs(rows), Text(), sep="\n")
-    for one in rows if ci else ():
-        console.print(every_rate(one, stratified=not unstratified), Text(), sep="\n")
-    for other in others:
-        console.print(compared(row, other, stratified=not unstratified), Text(), sep="\n")
+    sheets = [matrix(rows, stratified=not unstratified), exact_rates(rows), parts(row), costs(rows)]
+    # Of several of a kind each is named after whose it is.
+    sheets += [
+        _of(every_rate(one, stratified=not unstratified), one.label) for one in (rows if ci else ())
+    ]
+    sheets += [_of(compared(row, one, stratified=not unstratified), one.label) for one in others]
     if curve:
-        console.print(curves(rows), Text(), sep="\n")
+        sheets.append(curves(rows))
+    told = Console() if format_ is Output.TABLE else Console(stderr=True)
+    if format_ is Output.TABLE:
+        told.print(Text(title(exam)), Text(), *spaced(sheets), sep="\n")
+    else:
+        write_sheets(sheets, format_)
     for warning in row.result.warnings:
-        console.print(Text(warning))
+        told.print(shown(warning))
     if reveal:
-        shown(row, console)
+        revealed(row, told)
+
+
+def _of(sheet: Sheet, label: str) -> Sheet:
+    return replace(sheet, name=f"{sheet.name}/{label}")
 
 
 def _row(path: Path, exam: Exam, label: str) -> Row:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.text import Text
 
 from runner.commands._execute import How, run
@@ -42,11 +42,12 @@ from runner.commands._options import (
     price_list,
     usd,
 )
-from runner.commands._show import print_report
+from runner.commands._show import print_reports
 from runner.errors import UsageError
 from runner.plain import plain
 from runner.reports.learning import nights
 from runner.reports.schema import Report
+from runner.reports.terminal import spaced
 from runner.runs.clock import Clock
 from runner.runs.protocol import Protocol
 from runner.runs.provider import Provider
@@ -191,11 +192,11 @@ def _files_in(folder: Path, protocols: Sequence[Protocol]) -> list[Path]:
 def _show(done: Sequence[tuple[Report, Path]], format_: Output) -> int:
     console, errors = Console(), Console(stderr=True)
     reports = [report for report, _ in done]
-    if format_ is Output.JSON or len(reports) == 1:
-        for report in reports:
-            print_report(report, format_, console)
+    if format_ is not Output.TABLE or len(reports) == 1:
+        print_reports(reports, format_, console)
     else:
-        console.print(Group(*nights(reports)))
+        for head, sheets in nights(reports):
+            console.print(Text(head), Text(), *spaced(sheets), sep="\n")
         _told(reports, console)
     for _, path in done:
         errors.print(Text(f"Report: {path}"), soft_wrap=True)

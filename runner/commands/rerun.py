@@ -1,6 +1,5 @@
 """``bench rerun``: a whole result again, from one file, without a network."""
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,13 +17,16 @@ from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
 from runner.commands._archive import Show, Threads
 from runner.commands._exit import code_of
+from runner.commands._formats import write_json, write_sheets
 from runner.commands._options import Jobs, Output, OutputFile, Quiet
 from runner.commands._progress import Progress
 from runner.errors import NotConfirmed
 from runner.plain import plain
 from runner.reports import files
+from runner.reports.cells import sheet, text, words
 from runner.reports.same import Comparison
 from runner.reports.schema import Report
+from runner.reports.sheet import Cell, Sheet, Tone
 
 DIFFERS = 1
 _HELD = (
@@ -43,7 +45,12 @@ def rerun(
     jobs: Jobs = 2,
     threads: Threads = None,
     format_: Annotated[
-        Output, typer.Option("--format", help="A line a run for people, or all of it as JSON.")
+        Output,
+        typer.Option(
+            "--format",
+            help="A line a run for people, or a table for a page (markdown) or a spreadsheet (csv);"
+            " json: all of it.",
+        ),
     ] = Output.TABLE,
     quiet: Quiet = False,
 ) -> int:
@@ -79,9 +86,13 @@ def rerun(
             fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
     found = making.beside(again, fresh)
     if format_ is Output.JSON:
-        print(json.dumps(_document(found), indent=2), flush=True)
-    else:
+        write_json(_document(found))
+    elif format_ is Output.TABLE:
         _print(found, Console())
+    else:
+        write_sheets([run_sheet(found)], format_)
+        for told in (*((str(found.asked),) if found.asked else ()), *found.unseen):
+            _tell(errors, told)
     if output is not None:
         _tell(errors, f"Report: {output}")
     return _code(found, fresh, making.stopped(again, fresh))
@@ -94,6 +105,22 @@ def _code(found: Comparison, fresh: Report, stopped: Sequence[str]) -> int:
         update={"runs": tuple(run for run in fresh.runs if run.spec.id in stopped)}
     )
     return code_of(only) if stopped else DIFFERS
+
+
+def run_sheet(found: Comparison) -> Sheet:
+    """Every run beside the one in the archive, a line each."""
+    rows = [
+        (
+            words(run.run),
+            Cell("identical", Tone.GOOD, True)
+            if run.difference is None
+            else Cell("differs", Tone.BAD, False),
+            words("" if run.difference is None else str(run.difference)),
+        )
+        for run in found.runs
+    ]
+    columns = [text("run"), text("identical"), text("difference")]
+    return sheet("runs", "Every run beside the archived one", columns, rows, (_HELD,))
 
 
 def _print(found: Comparison, console: Console) -> None:

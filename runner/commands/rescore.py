@@ -1,6 +1,5 @@
 """``bench rescore``: a saved report, verified and scored again."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,10 +8,12 @@ import typer
 from rich.console import Console
 
 from runner.commands._exit import code_of
+from runner.commands._formats import write, write_sheets
 from runner.commands._options import FormatOption, Output
 from runner.commands._show import print_report
 from runner.errors import UsageError
 from runner.reports import files, upstream
+from runner.reports.formats import json_safe
 from runner.reports.rescore import rescore as rescored
 from runner.reports.rescore import verify
 
@@ -60,10 +61,11 @@ def _upstream(path: Path, checks_version: int | None, output: Path | None, forma
         _new(output)
         files.write_atomically(output, document)
     if format_ is Output.JSON:
-        sys.stdout.buffer.write(document)
-        sys.stdout.buffer.flush()
-    else:
+        write(json_safe(document))
+    elif format_ is Output.TABLE:
         Console().print(upstream.render(result))
+    else:
+        write_sheets(upstream.sheets(result), format_)
     return upstream.exit_code(result)
 
 

@@ -1,29 +1,29 @@
 """``bench submit``: whether a result may be put in public."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from runner.archive.submit import Follows, Submission
 from runner.archive.submit import check as checked
+from runner.commands._formats import write_json, write_sheets
 from runner.commands._options import Output
 from runner.plain import plain
+from runner.reports.cells import sheet, text, words
+from runner.reports.formats import Shown
+from runner.reports.sheet import Sheet, Tone
 
 app = typer.Typer(
     help="Putting a result in public: the rules, and whether one follows them.",
     rich_markup_mode=None,
 )
-_STYLE = {
-    Follows.HOLDS: "green",
-    Follows.DOES_NOT: "bold red",
-    Follows.NOT_APPLICABLE: "yellow",
+_TONES = {
+    Follows.HOLDS: Tone.GOOD,
+    Follows.DOES_NOT: Tone.BAD,
+    Follows.NOT_APPLICABLE: Tone.UNSURE,
 }
 
 
@@ -38,7 +38,12 @@ def check(
         Path, typer.Argument(help="An archive of `bench images archive`, or a report.")
     ],
     format_: Annotated[
-        Output, typer.Option("--format", help="A table for people, or every rule as JSON.")
+        Output,
+        typer.Option(
+            "--format",
+            help="A table for people, or for a page (markdown); csv: the same for a spreadsheet;"
+            " json: every rule, and whether all are followed.",
+        ),
     ] = Output.TABLE,
 ) -> int:
     """Hold a report or an archive to the rules for putting a result in public.
@@ -49,23 +54,33 @@ def check(
     submission = checked(file)
     if format_ is Output.JSON:
         document = {**submission.model_dump(mode="json"), "ready": submission.ready}
-        sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
+        write_json(document)
+    elif format_ is Output.TABLE:
         _print(submission, Console())
+    else:
+        write_sheets([rule_sheet(submission)], format_)
     return 0 if submission.ready else 1
 
 
+def rule_sheet(submission: Submission) -> Sheet:
+    """Every rule, a line each."""
+    columns = [text("rule"), text("what it asks and why, and what was found", "asks")]
+    columns += [text("found"), text("to do", "todo"), text("", "follows")]
+    rows = [
+        (
+            words(rule.id),
+            words(f"{rule.rule} {rule.why}"),
+            words(rule.found, _TONES[rule.follows]),
+            words(rule.todo, _TONES[rule.follows]),
+            words(rule.follows.value, _TONES[rule.follows]),
+        )
+        for rule in submission.rules
+    ]
+    return sheet("rules", f"{submission.file}: {submission.about}", columns, rows)
+
+
 def _print(submission: Submission, console: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("rule", no_wrap=True)
-    table.add_column("what it asks and why, and what was found", overflow="fold")
-    table.add_column("", no_wrap=True)
-    for rule in submission.rules:
-        said = Text(f"{rule.rule} {rule.why}")
-        for line in filter(None, (rule.found, rule.todo)):
-            said.append(f"\n{plain(line)}", _STYLE[rule.follows])
-        table.add_row(rule.id, said, Text(rule.follows.value, _STYLE[rule.follows]))
+    table = Shown(rule_sheet(submission), under={"found": "asks", "todo": "asks"})
     broken = [rule.id for rule in submission.rules if rule.follows is Follows.DOES_NOT]
     told = (
         Text(f"Not to be put in public as it is: {', '.join(broken)}.", "bold red")

@@ -1,28 +1,82 @@
 """``bench systems``: what can be measured."""
 
+from collections.abc import Sequence
+
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+<<<<<<< HEAD
 from runner.commands._options import SystemDir
+=======
+from runner.commands._formats import write_sheets
+from runner.commands._options import Output, TableFormat
+from runner.reports.cells import sheet, text, words
+from runner.reports.formats import Shown
+from runner.reports.sheet import Cell, Sheet
+from runner.reports.terminal import shown
+>>>>>>> main
 from runner.systems import catalog
+from runner.systems.catalog import System
 
 
+<<<<<<< HEAD
 def systems(system_dir: SystemDir = None) -> None:
+=======
+def systems(format_: TableFormat = Output.TABLE) -> None:
+>>>>>>> main
     """List every system that can be measured, and what each can do."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("system", "version", "licence", "can"):
-        table.add_column(name, no_wrap=name != "can")
     known = catalog.load_all()
+    if format_ is not Output.TABLE:
+        write_sheets([system_sheet(known, whole=True)], format_)
+    else:
+        _print(known, Console())
+    if not known:
+        raise typer.Exit(code=6)
+
+
+def system_sheet(known: Sequence[System], *, whole: bool) -> Sheet:
+    """Systems, a line each.
+
+    Args:
+        known: the systems.
+        whole: with all that a terminal has no room for in a table.
+    """
+    columns = [text("system"), text("version"), text("licence"), text("can")]
+    rows = [
+        (
+            words(one.name),
+            words(one.version),
+            words(one.licence),
+            Cell(", ".join(one.capabilities), value=[*one.capabilities]),
+        )
+        for one in known
+    ]
+    if not whole:
+        return sheet("systems", "Systems", columns, rows)
+    columns += [text("about"), text("calls a model for", "purposes")]
+    columns += [text("other versions", "versions"), text("image"), text("model in it", "model")]
+    columns += [text("redistributable"), text("restriction")]
+    more = [
+        (
+            words(one.about),
+            Cell(", ".join(one.purposes), value=[*one.purposes]),
+            Cell(", ".join(one.versions), value=[*one.versions]),
+            words(one.image),
+            words(one.model or ""),
+            Cell("yes" if one.redistributable else "no", value=one.redistributable),
+            words(one.restriction or ""),
+        )
+        for one in known
+    ]
+    both = [(*row, *rest) for row, rest in zip(rows, more, strict=True)]
+    return sheet("systems", "Systems", columns, both)
+
+
+def _print(known: Sequence[System], console: Console) -> None:
+    console.print(Shown(system_sheet(known, whole=False)))
     for system in known:
-        can = ", ".join(system.capabilities)
-        table.add_row(*(Text(text) for text in (system.name, system.version, system.licence, can)))
-    console = Console()
-    console.print(table)
-    for system in known:
-        console.print(Text(f"\n{system.name}: {system.about}"))
+        console.print(shown(f"\n{system.name}: {system.about}"))
         console.print(Text(f"  calls a model for: {', '.join(system.purposes) or 'nothing'}"))
         if system.versions:
             others = ", ".join(system.versions)
@@ -31,6 +85,4 @@ def systems(system_dir: SystemDir = None) -> None:
             baked = f" with {system.model} in it" if system.model else ""
             console.print(Text(f"  runs from the image: {system.image}{baked}"))
         if not system.redistributable:
-            console.print(Text(f"  its image is not redistributable: {system.restriction}"))
-    if not known:
-        raise typer.Exit(code=6)
+            console.print(shown(f"  its image is not redistributable: {system.restriction}"))

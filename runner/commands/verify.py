@@ -1,15 +1,14 @@
 """``bench verify``: an archive or a report, held to all that can be computed again."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 from rich.console import Console
 
 from runner.archive.verify import verify as verified
-from runner.archive.verify.table import render
+from runner.archive.verify.table import check_sheet, render
+from runner.commands._formats import write_json, write_sheets
 from runner.commands._options import Output
 from runner.errors import DamagedArchive
 
@@ -19,7 +18,12 @@ def verify(
         Path, typer.Argument(help="An archive of `bench images archive`, or a report.")
     ],
     format_: Annotated[
-        Output, typer.Option("--format", help="A table for people, or every check as JSON.")
+        Output,
+        typer.Option(
+            "--format",
+            help="A table for people, or for a page (markdown); csv: the same for a spreadsheet;"
+            " json: every check, and whether all holds.",
+        ),
     ] = Output.TABLE,
 ) -> int:
     """Check an archive, or a report by itself: offline, without an engine, trusting nobody.
@@ -34,8 +38,9 @@ def verify(
     sheet = verified(file).sheet
     if format_ is Output.JSON:
         document = {**sheet.model_dump(mode="json"), "holds": sheet.holds}
-        sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
-        sys.stdout.buffer.flush()
-    else:
+        write_json(document)
+    elif format_ is Output.TABLE:
         Console().print(render(sheet))
+    else:
+        write_sheets([check_sheet(sheet)], format_)
     return 0 if sheet.holds else DamagedArchive.exit_code

@@ -73,7 +73,13 @@ def cell_text(cell: Cell) -> Text:
     return Text(line(cell.text), STYLES[cell.tone])
 
 
-def rich_table(sheet: Sheet, *, head: bool = True, under: Mapping[str, str] | None = None) -> Table:
+def rich_table(
+    sheet: Sheet,
+    *,
+    head: bool = True,
+    under: Mapping[str, str] | None = None,
+    tight: bool = False,
+) -> Table:
     """A sheet as a table of Rich.
 
     Args:
@@ -81,11 +87,16 @@ def rich_table(sheet: Sheet, *, head: bool = True, under: Mapping[str, str] | No
         head: whether column names stand above the columns.
         under: keys of columns that have no column of their own but stand below another's cell, by
             the key of that.
+        tight: whether columns stand closer.
     """
     below = dict(under or {})
     keys = keys_of(sheet)
     table = Table(
-        box=box.SIMPLE_HEAD if head else None, show_header=head, pad_edge=False, show_edge=False
+        box=box.SIMPLE_HEAD if head else None,
+        show_header=head,
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 1, 0, 0) if tight else (0, 1),
     )
     for key, column in zip(keys, sheet.columns, strict=True):
         if key not in below:
@@ -128,10 +139,14 @@ class Shown:
         self.notes = notes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if self.head and _needed(self.sheet, self.under or {}) > options.max_width:
+        widths = _widths(self.sheet, self.under or {})
+        natural, least = (sum(each) for each in zip(*widths, strict=True))
+        gaps = len(widths) - 1
+        if self.head and least + 2 * gaps > options.max_width:
             yield from _stacked(self.sheet)
         else:
-            yield rich_table(self.sheet, head=self.head, under=self.under)
+            tight = self.head and natural + 3 * gaps > options.max_width
+            yield rich_table(self.sheet, head=self.head, under=self.under, tight=tight)
         for note in self.sheet.notes if self.notes else ():
             yield Text(line(note))
 
@@ -140,15 +155,16 @@ _WORD = 8
 """Cells below which a column of words is not to be narrowed."""
 
 
-def _needed(sheet: Sheet, under: Mapping[str, str]) -> int:
-    """The least width at which no figure is cut and words can still be read."""
+def _widths(sheet: Sheet, under: Mapping[str, str]) -> list[tuple[int, int]]:
+    """Of every column: how wide it is, and the least at which no figure is cut and words can still
+    be read."""
     widths = []
     for place, (key, column) in enumerate(zip(keys_of(sheet), sheet.columns, strict=True)):
         if key not in under:
             texts = [line(column.name), *(line(row[place].text) for row in sheet.rows)]
             widest = max(map(cell_len, texts))
-            widths.append(widest if column.numeric else min(widest, _WORD))
-    return sum(widths) + 3 * (len(widths) - 1)
+            widths.append((widest, widest if column.numeric else min(widest, _WORD)))
+    return widths
 
 
 def _stacked(sheet: Sheet) -> Iterator[Text]:

@@ -2,50 +2,46 @@
 
 from collections.abc import Iterator
 
-from rich import box
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
+from runner.reports.cells import MET, figure, rate, sheet, text, whole, words
+from runner.reports.sheet import Cell, Sheet
+from runner.suites.update_gate import RULES, GateVerdict, Paired, RuleTally, SetScore
 
-from runner.plain import plain
-from runner.stats import rate
-from runner.suites.update_gate import RULES, GateVerdict, Paired, SetScore
-
-_SAID = {True: "met", False: "not met", None: "none"}
-_STYLE = {True: "green", False: "red", None: "yellow"}
 _HELD = {True: "holds", False: "broken", None: "not told"}
 
 
-def sets(verdict: GateVerdict) -> tuple[RenderableType, ...]:
+def gate_sheets(verdict: GateVerdict) -> tuple[Sheet, ...]:
     """Every set under every rule, the rows that are reported only, and rules against each other."""
-    parts: list[RenderableType] = [_rules(verdict)]
-    for lines in (_regressions(verdict), _reported(verdict), _tests(verdict)):
-        told = list(lines)
-        if told:
-            parts += [Text(), *(Text(plain(line)) for line in told)]
-    return tuple(parts)
+    return (_sets(verdict), *_reported(verdict), *_tests(verdict))
 
 
-def _rules(verdict: GateVerdict) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("set", overflow="fold")
-    table.add_column("rule", no_wrap=True)
-    table.add_column("updates retired", no_wrap=True)
-    table.add_column("control samples", no_wrap=True)
-    table.add_column("bar", no_wrap=True)
+def _sets(verdict: GateVerdict) -> Sheet:
+    columns = [
+        text("set"),
+        text("rule"),
+        text("updates retired", "updates"),
+        text("control samples", "controls"),
+        text("bar", "bar_met"),
+    ]
+    lines = []
     for one in verdict.sets:
         for tally in one.rules:
             first = tally.rule == RULES[0]
-            table.add_row(
-                Text(_named(one) if first else ""),
-                tally.rule,
-                rate(tally.positives_retired, tally.positives),
-                rate(tally.control_retirements, tally.control_samples)
-                if tally.control_samples
-                else "none counted",
-                Text(_SAID[tally.met], _STYLE[tally.met]) if first else "",
+            lines.append(
+                (
+                    Cell(_named(one) if first else "", value=one.name),
+                    words(tally.rule),
+                    rate(tally.positives_retired, tally.positives),
+                    _controls(tally),
+                    MET[tally.met] if first else Cell("", value=tally.met),
+                )
             )
-    return table
+    return sheet("sets", "Every set under every rule", columns, lines, tuple(_regressions(verdict)))
+
+
+def _controls(tally: RuleTally) -> Cell:
+    if tally.control_samples:
+        return rate(tally.control_retirements, tally.control_samples)
+    return Cell("none counted", value=rate(0, 0).value)
 
 
 def _named(one: SetScore) -> str:
@@ -66,28 +62,54 @@ def _regressions(verdict: GateVerdict) -> Iterator[str]:
                 yield f"  {one.name}: controls retired: {', '.join(tally.control_rows)}"
 
 
-def _reported(verdict: GateVerdict) -> Iterator[str]:
+def _reported(verdict: GateVerdict) -> tuple[Sheet, ...]:
     """Rows that are never barred and that some rule retired; others are counted."""
     rows = [(one, id_, row) for one in verdict.sets for id_, row in one.reported.items()]
     if not rows:
-        return
-    yield f"never barred; samples that retire it under {', '.join(RULES)}:"
-    for one, id_, row in rows:
-        if any(row.retirements.values()):
-            counts = ", ".join(str(row.retirements[rule]) for rule in RULES)
-            yield f"  {one.name} {id_} ({row.class_}, {row.expected}): {counts} of {row.of}"
-    quiet = sum(not any(row.retirements.values()) for _, _, row in rows)
-    if quiet:
-        yield f"  {quiet} more that no rule retires"
+        return ()
+    lines = [
+        (
+            words(one.name),
+            words(id_),
+            Cell(
+                f"{row.class_}, {row.expected}",
+                value={"class": row.class_, "expected": row.expected},
+            ),
+            *(whole(row.retirements[rule]) for rule in RULES),
+            whole(row.of),
+        )
+        for one, id_, row in rows
+        if any(row.retirements.values())
+    ]
+    quiet = len(rows) - len(lines)
+    columns = [
+        text("never barred", "set"),
+        text("row"),
+        text("what", "pair"),
+        *map(figure, RULES),
+        figure("of"),
+    ]
+    title = "Never barred: samples that a rule retires"
+    notes = (f"{quiet} more that no rule retires.",) if quiet else ()
+    return (sheet("never-barred", title, columns, lines, notes),)
 
 
-def _tests(verdict: GateVerdict) -> Iterator[str]:
-    for test in verdict.paired:
-        yield _paired(test)
+def _tests(verdict: GateVerdict) -> tuple[Sheet, ...]:
+    if not verdict.paired:
+        return ()
+    columns = [
+        text("rule v another", "rules"),
+        figure("right alone", "rule_right"),
+        figure("other alone", "other_right"),
+        figure("exact p", "p"),
+    ]
+    return (sheet("rules", "Rules against each other", columns, list(map(_test, verdict.paired))),)
 
 
-def _paired(test: Paired) -> str:
+def _test(test: Paired) -> tuple[Cell, ...]:
     return (
-        f"{test.rule} v {test.other}: right alone in {test.only_rule_right} and"
-        f" {test.only_other_right} samples, exact p = {test.p_value:.3g}"
+        words(f"{test.rule} v {test.other}"),
+        whole(test.only_rule_right),
+        whole(test.only_other_right),
+        Cell(f"{test.p_value:.3g}", value=test.p_value),
     )

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from rich import box
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
+from pydantic import JsonValue
 
 from runner.published import OTHERS, Count, PublishedAnswers, load_honesty
+from runner.reports.cells import NOTHING, figure, sheet, text, words
+from runner.reports.cells import count as counted
+from runner.reports.sheet import Cell, Sheet
 
 
-def others(name: str) -> list[RenderableType]:
+def others(name: str) -> tuple[Sheet, ...]:
     """The published results on a set as a table that fits eighty columns, and what to know of it.
 
     Args:
@@ -18,15 +18,47 @@ def others(name: str) -> list[RenderableType]:
     """
     found = load_honesty().of(name)
     if not found:
-        return []
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("published, on other vaults and questions", overflow="fold")
-    for head in ("wrong of answered, 95%", "refused", "corr.", "curr.", "both"):
-        table.add_column(head, justify="right", no_wrap=True)
-    for row in found:
-        counts = (_short(count) for count in _counts(row))
-        table.add_row(row.label, _wrong(row, "–"), *counts)
-    return [table, *(Text(told) for told in (OTHERS, *_notes(found))), Text()]
+        return ()
+    heads = (
+        ("wrong of answered, 95%", "wrong"),
+        ("refused", "neighbours_refused"),
+        ("corr.", "corrections_right"),
+        ("curr.", "current_right"),
+        ("both", "answerable_right"),
+    )
+    lines = [
+        (
+            words(row.label),
+            _wrong_cell(row),
+            *(NOTHING if one is None else counted(one.hits, one.of) for one in _counts(row)),
+        )
+        for row in found
+    ]
+    return (
+        sheet(
+            "published",
+            "Published of other memories",
+            [
+                text("published, on other vaults and questions", "system"),
+                *(figure(*head) for head in heads),
+            ],
+            lines,
+            (OTHERS, *_notes(found)),
+        ),
+    )
+
+
+def _wrong_cell(row: PublishedAnswers) -> Cell:
+    """As it was published: the interval is theirs."""
+    told, of = row.interval, row.wrong
+    value: dict[str, JsonValue] = {
+        "hits": None if of is None else of.hits,
+        "of": None if of is None else of.of,
+        "percent": None if row.percent is None else float(row.percent),
+        "low_percent": None if told is None else float(told.low),
+        "high_percent": None if told is None else float(told.high),
+    }
+    return Cell(_wrong(row, "–"), value=value)
 
 
 def as_markdown(name: str) -> Iterator[str]:

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
 from runner.model import RunSpec
-from runner.plain import plain
+from runner.reports.cells import NOTHING, figure, sheet, text, whole, words
+from runner.reports.formats import cell_text, line
 from runner.reports.schema import Report
+from runner.reports.sheet import Cell, Sheet, Tone
 from runner.suites.trip_vs_move import Case, Readout, read_outs
 
 LONGEST = 160
@@ -46,49 +49,68 @@ def rows(report: Report) -> tuple[Row, ...]:
     )
 
 
-def readout(report: Report) -> list[RenderableType]:
-    """The table, and how to read it; nothing where nothing was asked."""
+def readout_sheet(report: Report) -> tuple[Sheet, ...]:
+    """What came first, as a sheet; nothing where nothing was asked."""
     found = rows(report)
-    if not found or not isinstance(report.case, Case):
-        return []
-    everyone = [run.spec for run in report.runs if read_outs(run.observations)]
-    parts: list[RenderableType] = [
-        Text("Read out beside the checks, and no part of the verdict (docs/read-out.md):"),
-        Text(),
-        _line(*map(Text, ("asked after", "in", "what came first", "days", "names"))),
-        Text("─" * 80),
-    ]
-    asked = None
-    for row in found:
-        if row.question != asked:
-            asked = row.question
-            parts.append(_shown(row.came.asked, "bold"))
-        parts.append(
-            _line(
-                _shown(_short(row.after)),
-                _shown(_which(row.runs, everyone)),
-                _text(row.came),
-                _shown(_age(row.came)),
-                _shown(_names(row.came)),
-            )
-        )
     case = report.case
-    parts.append(
-        _shown(
-            f"days: its age. old: it names {case.home}, the home before the move;"
-            f" new: {case.away}, the one after."
-        )
+    if not found or not isinstance(case, Case):
+        return ()
+    everyone = [run.spec for run in report.runs if read_outs(run.observations)]
+    columns = [text("question"), text("asked after", "after"), text("in", "runs")]
+    columns += [text("what came first", "first"), figure("days", "age_days"), text("names")]
+    days = (
+        f"days: its age. old: it names {case.home}, the home before the move;"
+        f" new: {case.away}, the one after."
     )
+    lines = [
+        (
+            words(row.came.asked),
+            Cell(_short(row.after), value=row.after),
+            words(_which(row.runs, everyone)),
+            _first(row.came),
+            _age(row.came),
+            words(_names(row.came)),
+        )
+        for row in found
+    ]
+    return (sheet("read-out", HEAD, columns, lines, (days,)),)
+
+
+HEAD = "Read out beside the checks, and no part of the verdict (docs/read-out.md):"
+
+
+def readout(report: Report) -> list[RenderableType]:
+    """The table, and how to read it; nothing where nothing was asked. A question stands above what
+    came first of it, as wide as it is."""
+    parts: list[RenderableType] = []
+    for one in readout_sheet(report):
+        heads = (Text(column.name) for column in one.columns[1:])
+        parts += [Text(one.title), Text(), _Line(*heads), Rule(style="")]
+        asked = None
+        for question, *rest in one.rows:
+            if question != asked:
+                asked = question
+                parts.append(Text(line(question.text), "bold"))
+            parts.append(_Line(*map(cell_text, rest)))
+        parts += [Text(line(note)) for note in one.notes]
     return parts
 
 
-def _line(*cells: Text) -> Table:
-    """A line of the table; a question stands above its own, as wide as it is."""
-    line = Table.grid(padding=(0, 2, 0, 0))
-    for width, justify in _COLUMNS:
-        line.add_column(width=width, justify=justify, overflow="fold")
-    line.add_row(*cells)
-    return line
+class _Line:
+    """A line of the table; narrow terminals are told what came first below the rest."""
+
+    def __init__(self, *cells: Text) -> None:
+        self.cells = cells
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < sum(width for width, _ in _COLUMNS) + 2 * (len(_COLUMNS) - 1):
+            yield Text("  ").join([Text(" "), *(cell for cell in self.cells if cell.plain)])
+            return
+        made = Table.grid(padding=(0, 2, 0, 0))
+        for width, justify in _COLUMNS:
+            made.add_column(width=width, justify=justify, overflow="fold")
+        made.add_row(*self.cells)
+        yield made
 
 
 _COLUMNS: tuple[tuple[int, Literal["left", "right"]], ...] = (
@@ -147,15 +169,15 @@ def _short(step: str) -> str:
     return step.removeprefix("deposit ").removesuffix(".md")
 
 
-def _text(one: Readout) -> Text:
+def _first(one: Readout) -> Cell:
     if one.error is not None:
-        return _shown(f"error: {_cut(one.error)}", "yellow")
-    return _shown(_cut(one.first.text)) if one.first else _shown("nothing", "dim")
+        return words(f"error: {_cut(one.error)}", Tone.UNSURE)
+    return words(_cut(one.first.text)) if one.first else words("nothing", Tone.FAINT)
 
 
-def _age(one: Readout) -> str:
+def _age(one: Readout) -> Cell:
     age = one.first.age_days if one.first else None
-    return "·" if age is None else str(age)
+    return NOTHING if age is None else whole(age)
 
 
 def _names(one: Readout) -> str:
@@ -167,7 +189,3 @@ def _names(one: Readout) -> str:
 def _cut(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
-def _shown(text: str, style: str = "") -> Text:
-    return Text(plain(text), style=style)

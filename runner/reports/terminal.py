@@ -1,42 +1,29 @@
 """A report as tables that fit eighty columns. Everything shown is plain text, never markup."""
 
 import re
-from collections.abc import Iterator
-from decimal import Decimal
+from collections.abc import Iterable, Iterator
 
-from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from runner.model import Outcome, PurposeUsage, RunRecord
+from runner.model import Outcome, RunRecord
 from runner.plain import plain
-from runner.reports.against import published
-from runner.reports.gate import sets
-from runner.reports.honesty import asked, costs, effort, matrix, row_of
-from runner.reports.honesty import parts as by_part
-from runner.reports.learning import night
-from runner.reports.others import others
+from runner.reports.cells import dollars
+from runner.reports.formats import Shown
+from runner.reports.honesty import asked
 from runner.reports.readout import readout
 from runner.reports.remarks import answered_by, drifted
 from runner.reports.schema import Report
+from runner.reports.sheet import Sheet
+from runner.reports.sheets import published_sheets, runs_sheet, suite_sheets, summary_sheet
 from runner.runs.protocol import label
-from runner.stats import rate
-from runner.suites.honesty_learning import Lesson, LessonVerdict
-from runner.suites.memory_honesty import Exam, HonestyVerdict
+from runner.suites.honesty_learning import Lesson
+from runner.suites.memory_honesty import Exam
 from runner.suites.registry import suite_of
-from runner.suites.trip_vs_move import Verdict
-from runner.suites.trip_vs_move.score import BAR_VERSIONS
-from runner.suites.update_gate import Gate, GateVerdict
+from runner.suites.update_gate import Gate
 
-_STYLE = {
-    Outcome.PASSED: "green",
-    Outcome.FAILED: "red",
-    Outcome.INCOMPLETE: "yellow",
-    Outcome.INVALID: "magenta",
-    Outcome.ERRORED: "bright_red",
-}
+__all__ = ["dollars", "render", "show", "shown", "spaced", "title"]
 
 
 def show(report: Report, console: Console) -> None:
@@ -46,17 +33,14 @@ def show(report: Report, console: Console) -> None:
 
 def render(report: Report) -> RenderableType:
     """The whole of a report: runs, tallies, what failed, what to know."""
-    parts: list[RenderableType] = [_title(report), Text(), _runs(report), Text()]
-    if isinstance(report.verdict, GateVerdict):
-        parts += [*sets(report.verdict), Text()]
-    if isinstance(report.verdict, HonestyVerdict) and report.verdict.runs:
-        row = row_of(report)
-        parts += [matrix([row]), Text(), by_part(row), Text(), costs([row]), Text()]
-        parts += [part for one in effort([report]) for part in (one, Text())]
-        parts += others(row.exam.set)
-    if isinstance(report.verdict, LessonVerdict) and report.verdict.runs:
-        parts += [*night([report.verdict]), Text()]
-    parts += [_tallies(report), *_published(report)]
+    parts: list[RenderableType] = [shown(title(report)), Text()]
+    parts += spaced([runs_sheet(report), *suite_sheets(report)])
+    parts.append(Shown(summary_sheet(report), head=False))
+    for sheet in published_sheets(report):
+        if sheet.rows:
+            parts += [Text(), Shown(sheet)]
+        else:
+            parts += [Text(), *map(shown, sheet.notes)]
     if beside := readout(report):
         parts += [Text(), *beside]
     remarks = _remarks(report)
@@ -65,7 +49,18 @@ def render(report: Report) -> RenderableType:
     return Group(*parts)
 
 
-def _title(report: Report) -> Text:
+def spaced(sheets: Iterable[Sheet]) -> Iterator[RenderableType]:
+    """Sheets as they are printed, each followed by an empty line; of one without rows its notes."""
+    for sheet in sheets:
+        if sheet.rows:
+            yield Shown(sheet)
+        else:
+            yield from map(shown, sheet.notes)
+        yield Text()
+
+
+def title(report: Report) -> str:
+    """What was asked of what, and how, in two lines."""
     suite = suite_of(report.case)
     rule = "" if report.options.get("same_slot_admits", True) else ", --no-same-slot-admits"
     told = ", ".join(part for part in label(report.case) if part != suite.name)
@@ -82,151 +77,7 @@ def _title(report: Report) -> Text:
     else:
         how = f"checks version {report.checks_version}, clock {report.clock.mode}"
     model = f"model {report.model} ({answered_by(report)})" if report.purposes else "no model"
-    return shown(f"{about}: {report.system.name} {report.system.version}\n{model}, {how}{rule}")
-
-
-def _runs(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("run", no_wrap=True)
-    table.add_column("outcome", no_wrap=True)
-    table.add_column("checks", overflow="fold")
-    for name in ("calls", "US$", "s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for run in report.runs:
-        table.add_row(
-            shown(f"{run.spec.kind} {run.spec.index}"),
-            shown(run.ending.outcome.value, style=_STYLE[run.ending.outcome]),
-            _checks(run, report.checks_version),
-            str(len(run.calls)),
-            dollars(run.cost_usd),
-            f"{run.seconds:.1f}",
-        )
-    for planned in report.missing:
-        table.add_row(
-            shown(f"{planned.kind} {planned.index}"),
-            shown("not run", style="yellow"),
-            "",
-            "",
-            "",
-            "",
-        )
-    return table
-
-
-def _checks(run: RunRecord, version: int) -> Text:
-    """Which checks hold and which are broken; the kind of ending where none was made."""
-    result = next((result for result in run.checks if result.version == version), None)
-    if result is None:
-        return shown(run.ending.kind)
-    broken = [check.id for check in result.checks if not check.passed]
-    holding = [check.id for check in result.checks if check.passed]
-    text = Text()
-    if broken:
-        text.append(f"broken: {', '.join(broken)}", "red")
-        text.append("; " if holding else "")
-    if holding:
-        every = not broken and len(f"{run.spec.kind} {', '.join(holding)}") > _NARROW
-        text.append(f"all {len(holding)} hold" if every else f"hold: {', '.join(holding)}")
-    return text
-
-
-_NARROW = 26
-"""Characters of a run's kind and its checks beyond which checks that hold are counted instead."""
-
-
-def _tallies(report: Report) -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    if report.verdict is None:
-        table.add_row("result", "no run yet")
-        return table
-    if isinstance(report.verdict, Verdict):
-        for name, text in _by_kind(report, report.verdict):
-            table.add_row(name, shown(text))
-    if not isinstance(report.verdict, HonestyVerdict | LessonVerdict):
-        table.add_row("bar", shown(_bar(report.verdict)))
-    spend = report.spend
-    kind = "simulated, at list prices" if spend.simulated else "at list prices"
-    ceiling = f", ceiling {dollars(spend.max_usd_per_run)} a run" if spend.max_usd_per_run else ""
-    if spend.max_usd_total is not None:
-        ceiling += f", {dollars(spend.max_usd_total)} in all"
-    if report.purposes:
-        table.add_row("cost", f"US${dollars(spend.cost_usd)} ({kind}{ceiling})")
-    for purpose, usage in _usage(report).items():
-        table.add_row("", Text(f"{purpose}: {usage}"))
-    if report.cassette is not None:
-        cassette = report.cassette
-        table.add_row("cassette", Text(f"{cassette.name}, sha256 {cassette.sha256[:16]}"))
-    return table
-
-
-def _bar(verdict: Verdict | GateVerdict) -> str:
-    bar = {True: "met", False: "not met", None: "none"}[verdict.bar_met]
-    return f"{bar}. {verdict.bar_note}"
-
-
-def _published(report: Report) -> list[RenderableType]:
-    """What was published of the same case and model, beside this report's figures."""
-    found = published(report)
-    if found is None:
-        return []
-    parts: list[RenderableType] = [Text()]
-    if found.rows:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        table.add_column("published beside", overflow="fold")
-        table.add_column("here", overflow="fold")
-        for head in found.heads:
-            table.add_column(shown(head), overflow="fold")
-        for row in found.rows:
-            table.add_row(shown(row.label), row.ours or "·", *(one or "·" for one in row.published))
-        parts.append(table)
-    return [*parts, *(_bullet(note) for note in found.notes)]
-
-
-def _by_kind(report: Report, verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """What the runs of each kind come to, and what other versions of the checks say."""
-    for tally in verdict.tallies:
-        if tally.planned:
-            yield tally.kind, _rate(tally.passed, tally.counted, tally.planned)
-    for version in report.case.checks_versions:
-        if version != report.checks_version:
-            planned = {tally.kind: tally.planned for tally in verdict.tallies}
-            other = suite_of(report.case).score(report.case, report.runs, version, planned)
-            yield f"checks v{version}", _short(other)
-
-
-def _usage(report: Report) -> dict[str, str]:
-    """What each purpose took in all runs; told of real models only."""
-    if report.spend.simulated:
-        return {}
-    rows: dict[str, list[PurposeUsage]] = {}
-    for run in report.runs:
-        for row in run.usage:
-            rows.setdefault(row.purpose, []).append(row)
-    told = {}
-    for purpose, some in sorted(rows.items()):
-        calls, usd = sum(row.calls for row in some), sum((row.cost_usd for row in some), Decimal(0))
-        tokens = sum(sum(row.usage.model_dump().values()) for row in some)
-        told[purpose] = f"{calls} calls, {tokens} tokens, US${dollars(usd)}"
-    return told
-
-
-def _rate(passed: int, counted: int, planned: int) -> str:
-    rest = planned - counted
-    return f"passed {rate(passed, counted)}" + (f", {rest} without a verdict" if rest else "")
-
-
-def _short(verdict: Verdict) -> str:
-    tallies = ", ".join(
-        f"{tally.kind} {tally.passed} of {tally.counted}"
-        for tally in verdict.tallies
-        if tally.planned
-    )
-    if verdict.checks_version not in BAR_VERSIONS:
-        return tallies
-    bar = {True: "bar met", False: "bar not met", None: "no bar"}[verdict.bar_met]
-    return f"{tallies}; {bar}"
+    return f"{about}: {report.system.name} {report.system.version}\n{model}, {how}{rule}"
 
 
 def _remarks(report: Report) -> list[RenderableType]:
@@ -268,8 +119,3 @@ _ID = re.compile(r" \([0-9a-f-]{36}\)$")
 def shown(text: str, style: str = "") -> Text:
     """Text of a stranger for the terminal."""
     return Text(plain(text), style=style)
-
-
-def dollars(amount: Decimal) -> str:
-    """US dollars with four digits: a call costs less than a cent."""
-    return f"{amount:.4f}"

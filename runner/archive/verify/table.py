@@ -1,32 +1,44 @@
 """What came of looking, as a table that fits eighty columns."""
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from runner.archive.verify.sheet import Sheet, State
 from runner.plain import plain
+from runner.reports import sheet as data
+from runner.reports.cells import figure, sheet, text, words
+from runner.reports.formats import Shown
+from runner.reports.sheet import Cell, Tone
 
-_STYLE = {State.HOLDS: "green", State.WRONG: "bold red", State.UNCHECKED: "yellow"}
+_TONES = {State.HOLDS: Tone.GOOD, State.WRONG: Tone.BAD, State.UNCHECKED: Tone.UNSURE}
 
 
-def render(sheet: Sheet) -> RenderableType:
+def render(found: Sheet) -> RenderableType:
     """The whole of a sheet. Everything shown is plain text, never markup."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("check", no_wrap=True)
-    table.add_column("what was looked at", overflow="fold")
-    table.add_column("of", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for line in sheet.lines:
-        what = Text(line.what)
-        if line.first:
-            what.append(f"\n{plain(line.first)}", _STYLE[line.state])
-        if line.wrong > 1:
-            what.append(f"\nand {line.wrong - 1} more", _STYLE[line.state])
-        count = str(line.looked_at) if line.looked_at else "-"
-        table.add_row(line.id, what, count, Text(line.state.value, _STYLE[line.state]))
-    return Group(Text(plain(f"{sheet.file}: {sheet.about}")), Text(), table, Text(), _sum(sheet))
+    table = Shown(check_sheet(found), under={"found": "what", "more": "what"})
+    return Group(Text(plain(f"{found.file}: {found.about}")), Text(), table, Text(), _sum(found))
+
+
+def check_sheet(found: Sheet) -> data.Sheet:
+    """Every check, a line each."""
+    columns = [text("check"), text("what was looked at", "what"), text("found"), text("more")]
+    columns += [figure("of", "looked_at"), text("", "state")]
+    rows = [
+        (
+            words(line.id),
+            words(line.what),
+            words(line.first, _TONES[line.state]),
+            Cell(
+                f"and {line.wrong - 1} more" if line.wrong > 1 else "",
+                _TONES[line.state],
+                line.wrong - 1 if line.wrong > 1 else None,
+            ),
+            Cell(str(line.looked_at) if line.looked_at else "-", value=line.looked_at),
+            words(line.state.value, _TONES[line.state]),
+        )
+        for line in found.lines
+    ]
+    return sheet("checks", f"{found.file}: {found.about}", columns, rows)
 
 
 def _sum(sheet: Sheet) -> Text:

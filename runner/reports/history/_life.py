@@ -69,8 +69,8 @@ def lives(report: Report, run: str | None = None) -> tuple[Life, ...]:
     chosen = [one for one in report.runs if run is None or one.spec.id == run]
     if not chosen:
         known = ", ".join(line(one.spec.id) for one in report.runs)
-        what = "a run" if run is None else f"a run {run!r}"
-        raise UsageError(f"The report has not {what}.", hint=f"Runs: {known or 'none'}.")
+        what = "no run" if run is None else f"no run {run!r}"
+        raise UsageError(f"The report has {what}.", hint=f"Runs: {known or 'none'}.")
     read = [one for one in chosen if one.snapshots]
     if not read:
         which = "no run of the report" if run is None else f"the run {run}"

@@ -56,7 +56,8 @@ def file_name(name: str) -> str:
 
 def person(name: str, version: str) -> str:
     """A system as git names an author: it has no address, so it gets one that cannot exist."""
-    told = line(re.sub(r"[<>]", " ", f"{name} {version}"), 80).strip(" .,:;\"'\\") or "system"
+    words = " ".join(re.sub(r"[<>]", " ", line(f"{name} {version}", 80)).split())
+    told = words.strip(" .,:;\"'\\") or "system"
     mailbox = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "system"
     return f"{told} <{mailbox}@systems.invalid>"
 

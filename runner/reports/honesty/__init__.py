@@ -12,7 +12,15 @@ from runner.reports.honesty.rows import (
     title,
     under_rules,
 )
-from runner.reports.honesty.tables import costs, every_rate, matrix, parts, questions
+from runner.reports.honesty.tables import (
+    costs,
+    every_rate,
+    exact_rates,
+    matrix,
+    parts,
+    question_sheet,
+    questions,
+)
 from runner.reports.honesty.taken import Taken, taken, takings
 
 __all__ = [
@@ -25,10 +33,12 @@ __all__ = [
     "curves",
     "effort",
     "every_rate",
+    "exact_rates",
     "graded",
     "matrix",
     "movements",
     "parts",
+    "question_sheet",
     "questions",
     "repeated",
     "row_of",

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
-from runner.plain import plain
-from runner.reports.honesty._cells import percent, points, table, words
+from runner.reports.cells import NOTHING, number, words
+from runner.reports.honesty._cells import alone, p_value, points, share, table
 from runner.reports.honesty.rows import Row
+from runner.reports.sheet import Cell, Sheet
 from runner.suites.memory_honesty import area, at_coverage, grades, paired
 
 COVERAGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -17,10 +15,16 @@ _TESTED = {
     "answerable_right": "answerable right",
     "neighbours_refused": "neighbours refused",
 }
+DIFFERENCE = (
+    ("difference, 95%", "difference"),
+    ("alone right", "alone_right"),
+    ("exact p", "p"),
+)
+"""Columns of a difference of two systems, and of its test."""
 _TOLD = ("wrong_rate", "behaved", "answerable_right", "neighbours_refused", "coverage")
 
 
-def compared(row: Row, other: Row, *, stratified: bool = True) -> RenderableType:
+def compared(row: Row, other: Row, *, stratified: bool = True) -> Sheet:
     """One system minus another on the same questions, with intervals and exact tests.
 
     Args:
@@ -37,36 +41,45 @@ def compared(row: Row, other: Row, *, stratified: bool = True) -> RenderableType
         stratified=stratified,
         seed=row.exam.seed,
     )
-    made = table(f"{row.label} minus {other.label}", "difference, 95%", "alone right", "exact p")
+    lines: list[tuple[Cell, ...]] = []
     for name in _TOLD:
         difference, test = found.differences.get(name), found.tests.get(name)
         if difference is None:
             continue
-        label = _TESTED.get(name, {"wrong_rate": "wrong citations"}.get(name, name))
-        alone = f"{test.only_first} v {test.only_second}" if test else "·"
-        made.add_row(label, points(difference), alone, f"{test.p_value:.3g}" if test else "·")
-    test = found.tests["not_wrong"]
-    made.add_row(
-        _TESTED["not_wrong"], "·", f"{test.only_first} v {test.only_second}", f"{test.p_value:.3g}"
-    )
-    return made
-
-
-def curves(rows: Sequence[Row]) -> RenderableType:
-    """How often each is wrong when it answers only what it is surest of."""
-    scored = [row for row in rows if row.result.curve is not None]
-    others = [plain(row.label) for row in rows if row.result.curve is None]
-    none = Text(f"No scores to draw a curve by: {', '.join(others)}.")
-    if not scored:
-        return none
-    made = table("wrong at coverage", *(f"{share:.0%}" for share in COVERAGES), "area")
-    for row in scored:
-        curve = row.result.curve
-        assert curve is not None
-        reached = (at_coverage(curve, share) for share in COVERAGES)
-        made.add_row(
-            words(row.label),
-            *("·" if point is None else percent(point.risk) for point in reached),
-            f"{area(curve):.3f}",
+        told = _TESTED.get(name, {"wrong_rate": "wrong citations"}.get(name, name))
+        tested = (
+            (NOTHING, NOTHING)
+            if test is None
+            else (alone(test.only_first, test.only_second), p_value(test.p_value))
         )
-    return Group(made, none) if others else made
+        lines.append((Cell(told, value=name), points(difference), *tested))
+    test = found.tests["not_wrong"]
+    lines.append(
+        (
+            Cell(_TESTED["not_wrong"], value="not_wrong"),
+            NOTHING,
+            alone(test.only_first, test.only_second),
+            p_value(test.p_value),
+        )
+    )
+    pair = f"{row.label} minus {other.label}"
+    return table("compared", pair, (pair, "figure"), DIFFERENCE, lines)
+
+
+def curves(rows: Sequence[Row]) -> Sheet:
+    """How often each is wrong when it answers only what it is surest of."""
+    others = [row.label for row in rows if row.result.curve is None]
+    lines = []
+    for row in rows:
+        if (curve := row.result.curve) is not None:
+            reached = (at_coverage(curve, one) for one in COVERAGES)
+            risks = (NOTHING if point is None else share(point.risk) for point in reached)
+            lines.append((words(row.label), *risks, number(area(curve), ".3f")))
+    return table(
+        "curves",
+        "Wrong citations at every coverage",
+        ("wrong at coverage", "system"),
+        (*((f"{one:.0%}", f"at_{one:.0%}".rstrip("%")) for one in COVERAGES), ("area", "area")),
+        lines,
+        (f"No scores to draw a curve by: {', '.join(others)}.",) if others else (),
+    )

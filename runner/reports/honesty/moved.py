@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
-from runner.reports.honesty._cells import table, words
+from runner.reports.cells import count, whole, words
+from runner.reports.honesty._cells import table
 from runner.reports.schema import Report
+from runner.reports.sheet import Cell, Sheet
 from runner.suites.memory_honesty import HonestyVerdict, Moved, Repeats, Spread
 
 HEADS = ("runs", "any", "two by two", "wrong", "right", "neighbours", "false")
+_KEYS = ("runs", "any", "two_by_two", "wrong", "right", "neighbours_refused", "false_refusals")
 SPREADS = ("wrong_rate", "answerable_right", "neighbours_refused", "false_refusals")
 NOTE = (
     "any: questions on which not all runs stand by the same page, or refuse; two by two: the mean"
@@ -27,29 +27,34 @@ def repeated(report: Report) -> tuple[Repeats, Moved] | None:
     return None if moved is None else (verdict.repeats, moved)
 
 
-def movements(reports: Sequence[Report]) -> list[RenderableType]:
+def movements(reports: Sequence[Report]) -> tuple[Sheet, ...]:
     """What moved of each system's answers, a line each; nothing where nothing was run twice."""
     found = [(report.system.name, again) for report in reports if (again := repeated(report))]
     if not found:
-        return []
-    made = table("system", *HEADS)
-    for name, (repeats, moved) in found:
-        made.add_row(words(name), *cells(repeats, moved))
-    return [Group(made, Text(NOTE))]
+        return ()
+    lines = [(words(name), *_cells_of(repeats, moved)) for name, (repeats, moved) in found]
+    heads = list(zip(HEADS, _KEYS, strict=True))
+    title = "What moved between runs of the same questions"
+    return (table("moved", title, ("system", "system"), heads, lines, (NOTE,)),)
 
 
 def cells(repeats: Repeats, moved: Moved) -> tuple[str, ...]:
     """The figures of a line."""
+    return tuple(cell.text for cell in _cells_of(repeats, moved))
+
+
+def _cells_of(repeats: Repeats, moved: Moved) -> tuple[Cell, ...]:
     return (
-        str(repeats.runs),
-        f"{repeats.differing}/{moved.questions}",
-        f"{100 * moved.mean:.1f}%",
+        whole(repeats.runs),
+        count(repeats.differing, moved.questions),
+        Cell(f"{100 * moved.mean:.1f}%", value=moved.mean),
         *(_range(moved.rates[name]) for name in SPREADS),
     )
 
 
-def _range(spread: Spread) -> str:
+def _range(spread: Spread) -> Cell:
     if spread.least is None or spread.most is None:
-        return "none"
+        return Cell("none")
     least, most = f"{100 * spread.least:.0f}", f"{100 * spread.most:.0f}"
-    return f"{least}%" if least == most else f"{least}–{most}%"
+    told = f"{least}%" if least == most else f"{least}–{most}%"
+    return Cell(told, value={"least": spread.least, "most": spread.most})

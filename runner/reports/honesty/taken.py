@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from rich.console import Group, RenderableType
-from rich.text import Text
-
 from runner.model import Call, RunRecord
 from runner.plain import plain
-from runner.reports.honesty._cells import table, words
+from runner.reports.cells import NOTHING, money, number, whole, words
+from runner.reports.honesty._cells import table
 from runner.reports.remarks import answered_by
 from runner.reports.schema import Report
+from runner.reports.sheet import Cell, Sheet
 from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.memory_honesty.protocol import ASK, INDEX
 
@@ -81,25 +80,44 @@ def taken(report: Report) -> Taken | None:
     )
 
 
-def takings(found: Sequence[Taken]) -> RenderableType:
+def takings(found: Sequence[Taken]) -> Sheet:
     """What each took, a line each, and what to know of the figures."""
-    made = table("system", "pages", "index s", "calls", "US$", "p50 ms", "p95", "MB", "several")
-    for one in found:
-        made.add_row(words(one.label), *cells(one))
-    return Group(made, *map(Text, remarks(found)))
+    return table(
+        "taken",
+        "What it took",
+        ("system", "system"),
+        (
+            ("pages", "pages"),
+            ("index s", "index_s"),
+            ("calls", "calls"),
+            ("US$", "usd"),
+            ("p50 ms", "p50_ms"),
+            ("p95", "p95_ms"),
+            ("MB", "peak_bytes"),
+            ("several", "of_several_files"),
+        ),
+        [(words(one.label), *_cells_of(one)) for one in found],
+        tuple(remarks(found)),
+    )
 
 
 def cells(one: Taken, *, none: str = "·") -> tuple[str, ...]:
     """The figures of a line: pages, index, calls, money, latency, memory, several."""
+    return tuple(none if cell == NOTHING else cell.text for cell in _cells_of(one))
+
+
+def _cells_of(one: Taken) -> tuple[Cell, ...]:
     return (
-        str(one.pages),
-        f"{one.index_s:.2f}" if one.index_s < 10 else f"{one.index_s:.0f}",
-        str(one.calls),
-        f"{one.usd:.4f}" if one.calls else none,
-        _ms(one.p50_ms),
-        _ms(one.p95_ms),
-        none if one.peak_bytes is None else f"{one.peak_bytes / MB:.0f}",
-        none if one.several is None else str(one.several),
+        whole(one.pages),
+        number(one.index_s, ".2f" if one.index_s < 10 else ".0f"),
+        whole(one.calls),
+        money(one.usd) if one.calls else NOTHING,
+        number(one.p50_ms, ".0f"),
+        number(one.p95_ms, ".0f"),
+        NOTHING
+        if one.peak_bytes is None
+        else Cell(f"{one.peak_bytes / MB:.0f}", value=one.peak_bytes),
+        NOTHING if one.several is None else whole(one.several),
     )
 
 
@@ -148,7 +166,3 @@ def _usd(calls: Sequence[Call]) -> Decimal:
 def _quantile(run: RunRecord, share: float) -> float:
     took = sorted(step.seconds * 1000 for step in run.steps if step.verb == ASK)
     return took[math.ceil(share * len(took)) - 1]
-
-
-def _ms(value: float) -> str:
-    return f"{value:.0f}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.errors import UsageError
 from runner.reports.upstream.gate import rescore_gate
 from runner.reports.upstream.read import is_upstream, load, parse
-from runner.reports.upstream.render import render
+from runner.reports.upstream.render import render, sheets
 from runner.reports.upstream.result import (
     Difference,
     GateResult,
@@ -41,6 +41,7 @@ __all__ = [
     "render",
     "rescore",
     "rescore_upstream",
+    "sheets",
     "store",
 ]
 

@@ -1,24 +1,20 @@
 """One of their reports, scored again, as tables that fit eighty columns. All of it plain text."""
 
-from rich import box
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from runner.model import CheckResult, Outcome
 from runner.plain import plain
+from runner.reports.cells import outcome, sheet, text, words
+from runner.reports.formats import Shown
+from runner.reports.sheet import Cell, Sheet
 from runner.reports.upstream.result import Difference, GateResult, TripResult, TripRun
 from runner.stats import rate
 from runner.suites.update_gate.rules import RULES
 
-_STYLE = {
-    Outcome.PASSED: "green",
-    Outcome.FAILED: "red",
-    Outcome.INCOMPLETE: "yellow",
-    Outcome.INVALID: "magenta",
-    Outcome.ERRORED: "bright_red",
-}
 _SAVED = {True: "passed", False: "failed", None: "neither"}
 _MET = {True: "met", False: "not met", None: "none"}
 MAX_SHOWN = 50
@@ -30,7 +26,8 @@ MAX_CHARACTERS = 200
 def render(result: TripResult | GateResult) -> RenderableType:
     """The whole of it: what was saved beside what comes out, then every difference."""
     parts: list[RenderableType] = [_title(result), Text()]
-    parts += _trip(result) if isinstance(result, TripResult) else _gate(result)
+    table, told = _trip(result) if isinstance(result, TripResult) else _gate(result)
+    parts += [Shown(table), Text(), Shown(told, head=False)]
     parts += [Text(), _reproduced(result)]
     parts += [_difference(one) for one in result.differences[:MAX_SHOWN]]
     if (more := len(result.differences) - MAX_SHOWN) > 0:
@@ -52,38 +49,45 @@ def _title(result: TripResult | GateResult) -> Text:
     )
 
 
-def _trip(result: TripResult) -> list[RenderableType]:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("run", "saved", "again"):
-        table.add_column(name, no_wrap=True)
-    table.add_column("checks", overflow="fold")
-    for run in result.runs:
-        outcome = run.record.ending.outcome
-        table.add_row(
-            _shown(f"{run.record.spec.kind} {run.record.spec.index}"),
-            _shown(_SAVED[run.saved]),
-            _shown(outcome.value, _STYLE[outcome]),
-            _checks(run, result.checks_version),
+def sheets(result: TripResult | GateResult) -> tuple[Sheet, ...]:
+    """What was saved beside what comes out, what it comes to, and every difference."""
+    both = _trip(result) if isinstance(result, TripResult) else _gate(result)
+    columns = [text("where"), text("what"), text("saved"), text("again"), text("why")]
+    rows = [
+        tuple(map(words, (one.where, one.what, one.saved, one.computed, one.why)))
+        for one in result.differences
+    ]
+    return (*both, sheet("differences", "Differences", columns, rows, result.notes))
+
+
+def _trip(result: TripResult) -> tuple[Sheet, Sheet]:
+    columns = [text("run"), text("saved"), text("again"), text("checks")]
+    runs = [
+        (
+            words(f"{run.record.spec.kind} {run.record.spec.index}"),
+            words(_SAVED[run.saved]),
+            outcome(run.record.ending.outcome),
+            words(_checks(run, result.checks_version)),
         )
-    tallies = _pairs()
+        for run in result.runs
+    ]
+    told = []
     for tally in result.verdict.tallies:
         rest = tally.planned - tally.counted
         without = f", {rest} without a verdict" if rest else ""
         if tally.planned:
-            tallies.add_row(
-                tally.kind, _shown(f"passed {rate(tally.passed, tally.counted)}{without}")
-            )
+            told.append((tally.kind, f"passed {rate(tally.passed, tally.counted)}{without}"))
     saved = f"saved: {_MET[result.saved.bar_met]}"
     met = f"{_MET[result.verdict.bar_met]}. {result.verdict.bar_note}"
-    tallies.add_row("bar", _shown(f"{saved}; here: {met}"))
-    return [table, Text(), tallies]
+    told.append(("bar", f"{saved}; here: {met}"))
+    return sheet("runs", "Runs", columns, runs), _pairs(told)
 
 
-def _checks(run: TripRun, version: int) -> Text:
+def _checks(run: TripRun, version: int) -> str:
     result = next(one for one in run.record.checks if one.version == version)
     if run.record.ending.outcome not in (Outcome.PASSED, Outcome.FAILED):
-        return _shown(f"{run.record.ending.kind}: {run.record.ending.detail}")
-    return _shown(_sorted(result))
+        return f"{run.record.ending.kind}: {run.record.ending.detail}"
+    return _sorted(result)
 
 
 def _sorted(result: CheckResult) -> str:
@@ -93,42 +97,46 @@ def _sorted(result: CheckResult) -> str:
     return "; ".join(told + ([f"hold: {', '.join(holding)}"] if holding else []))
 
 
-def _gate(result: GateResult) -> list[RenderableType]:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("set", overflow="fold")
-    table.add_column("rule", no_wrap=True)
-    for name in ("saved", "again"):
-        table.add_column(name, no_wrap=True)
+def _gate(result: GateResult) -> tuple[Sheet, Sheet]:
+    columns = [text("set"), text("rule"), text("saved"), text("again")]
+    rows = []
     for one in result.sets:
         for rule in RULES:
             saved = one.saved.gates.get(rule)
             again = one.computed.gates[rule]
-            table.add_row(
-                _shown(one.name if rule == RULES[0] else ""),
-                rule,
-                _shown(_tally(saved) if saved else "nothing"),
-                _shown(_tally(again)),
+            rows.append(
+                (
+                    Cell(one.name if rule == RULES[0] else "", value=one.name),
+                    words(rule),
+                    words(_tally(saved) if saved else "nothing"),
+                    words(_tally(again)),
+                )
             )
-    told = _pairs()
+    told = []
     for one in result.sets:
         regression = "" if one.computed.regression else "; adds controls to the rule before 1.187"
         here = ""
         if result.verdict is not None:
             score = result.verdict.set_score(one.name)
             here = f"; here: {_MET[score.bar_met]}. {score.bar_note}"
-        bar = f"saved: {_MET[one.saved.bar]}{here}{regression}"
-        told.add_row(_shown(one.name), _shown(bar))
+        told.append((one.name, f"saved: {_MET[one.saved.bar]}{here}{regression}"))
     for one in result.sets:
         for id_, counts in one.computed.reported.items():
             hits = ", ".join(f"{rule} {counts[rule]}" for rule in RULES)
-            told.add_row("never barred", _shown(f"{id_}: {hits} of {counts['of']}"))
-    return [table, Text(), told]
+            told.append(("never barred", f"{id_}: {hits} of {counts['of']}"))
+    title = "Updates retired, and control samples retired"
+    return sheet("sets", title, columns, rows), _pairs(told)
 
 
 def _tally(tally: object) -> str:
     fields = ("positives_retired", "positives", "control_retirements", "control_samples")
     retired, of, wrong, samples = (getattr(tally, name) for name in fields)
     return f"{retired} of {of}, {wrong} of {samples}"
+
+
+def _pairs(told: Sequence[tuple[str, str]]) -> Sheet:
+    rows = [(words(name), words(result)) for name, result in told]
+    return sheet("summary", "Result", [text("figure"), text("result")], rows)
 
 
 def _reproduced(result: TripResult | GateResult) -> Text:
@@ -143,13 +151,6 @@ def _difference(one: Difference) -> Padding:
     why = f" ({one.why})" if one.why else ""
     text = f"{one.where}, {one.what}: saved {_short(one.saved)}; again {_short(one.computed)}{why}"
     return Padding(_shown(f"· {text}", "" if one.why else "red"), (0, 0, 0, 2))
-
-
-def _pairs() -> Table:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    return table
 
 
 def _bullet(text: str) -> Padding:
