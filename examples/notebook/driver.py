@@ -18,7 +18,6 @@ EXCHANGE = Path(os.environ.get("NOTEBOOK_EXCHANGE", "/run/exchange"))
 FLOOR = json.loads(os.environ.get("BENCH_SETTINGS") or "{}").get("options", {}).get("floor", 0.6)
 ALIKE = 0.5
 """A newer statement takes the place of an older one that shares so many of its words, or more."""
-VERBS = "describe deposit consolidate recall index ask snapshot export stop".split()
 
 
 class Wrong(Exception):
@@ -42,7 +41,7 @@ class Notebook:
         for text in said:
             note = {"id": f"n{len(self.notes) + 1}", "text": text, "day": request["day"]}
             self.notes.append(note | {"source": request["name"], "retired_by": None})
-        self.save()
+        save(self.notes)
         return {"statements": len(said)}
 
     def consolidate(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +51,7 @@ class Notebook:
                 other_note = new["source"] != old["source"] and not old["retired_by"]
                 if other_note and ALIKE <= alike(old["text"], new["text"]) < 1:
                     old["retired_by"], retired = new["id"], retired + 1
-        self.save()
+        save(self.notes)
         return {"retired": retired}
 
     def recall(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +84,7 @@ class Notebook:
         return {"pages": cited, "refused": not cited, "receipt": receipt}
 
     def snapshot(self, request: dict[str, Any]) -> dict[str, Any]:
-        self.save()
+        save(self.notes)
         folder = EXCHANGE / f"snapshot-{time.monotonic_ns()}"
         folder.mkdir(parents=True)
         (folder / NOTES.name).write_bytes(NOTES.read_bytes())
@@ -104,8 +103,9 @@ class Notebook:
     def stop(self, request: dict[str, Any]) -> dict[str, Any]:
         return {}
 
-    def save(self) -> None:
-        NOTES.write_text("".join(json.dumps(note) + "\n" for note in self.notes))
+
+def save(notes: list[dict[str, Any]]) -> None:
+    NOTES.write_text("".join(json.dumps(note) + "\n" for note in notes))
 
 
 def statements(text: str) -> list[str]:
@@ -129,9 +129,10 @@ def answer(notebook: Notebook, line: str) -> dict[str, Any]:
     request, started = {}, time.perf_counter()
     try:
         request = json.loads(line)
-        if request["verb"] not in VERBS:
+        method = getattr(Notebook, request["verb"], None)
+        if method is None:
             raise Wrong("unsupported", f"a notebook does not {request['verb']}")
-        reply = {"ok": True, "result": getattr(notebook, request["verb"])(request)}
+        reply = {"ok": True, "result": method(notebook, request)}
     except Exception as error:
         kind, told = error.args if isinstance(error, Wrong) else ("internal", repr(error))
         reply = {"ok": False, "error": {"type": kind, "message": told}}

@@ -42,10 +42,10 @@ def settings(report: Report, _sheet: Sheet) -> str:
 
 def reader(report: Report, _sheet: Sheet) -> str:
     """The bench, or the system itself by its own account, which a report has to say."""
+    if report.system.reader == "bench":
+        return "This bench, where one was read."
     if not any(run.snapshots for run in report.runs):
         raise Beside("No store was read.")
-    if report.system.reader == "bench":
-        return "This bench read it."
     if not any(_ITS_WORD in note for note in report.notes):
         raise Broken(
             f"{report.system.name} read its own store, and the report does not say so.",

@@ -1,7 +1,9 @@
 """A system in a folder of somebody's own: built, run, and its store read by itself."""
 
 import io
+import shutil
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from runner import paths
 from runner.errors import ContainerDied, DeadlineMissed, DriverError
 from runner.model import Outcome
+from runner.reports.schema import Report
 from runner.runs.sandbox import Engine, EngineSandbox, SystemBox
 from runner.runs.sandbox.snapshot import Snapshot, from_tar
 from runner.suites.memory_honesty import HonestyVerdict
@@ -144,3 +147,123 @@ def test_it_is_closed_while_it_opens(
     ):
         raise AssertionError("it was opened all the same")
     assert left(engine, sandbox.lease.name) == []
+
+
+# ---------------------------------------------------------------- one that asks a model
+
+ASKER = """
+import json, os, sys, urllib.request
+claims = []
+def ask(text):
+    body = {"model": json.loads(os.environ["BENCH_SETTINGS"])["model"], "max_tokens": 100,
+            "system": "You take statements out of notes.",
+            "messages": [{"role": "user", "content": text}]}
+    request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages",
+        json.dumps(body).encode(), {"content-type": "application/json", "x-api-key": "none"})
+    with urllib.request.urlopen(request) as reply:
+        return json.loads(json.load(reply)["content"][0]["text"])
+for line in sys.stdin:
+    asked, result = json.loads(line), {}
+    if asked["verb"] == "describe":
+        result = {"version": "1.0", "settings": {"none": True}}
+    if asked["verb"] == "deposit":
+        note = asked["text"]
+        for text in ask("At " + os.urandom(4).hex() + ". <note>" + note + "</note>"):
+            claims.append({"id": str(len(claims)), "text": text, "status": "ACTIVE",
+                           "sources": [asked["name"]]})
+    if asked["verb"] == "snapshot":
+        result["path"] = "/run/exchange/" + str(len(os.listdir("/run/exchange")))
+        os.mkdir(result["path"])
+        json.dump(claims, open(result["path"] + "/claims.json", "w"))
+    if asked["verb"] == "export":
+        result = {"claims": json.load(open(asked["path"] + "/claims.json"))}
+        result["claims"].append({"id": "door", "status": "NOTE",
+                                 "text": os.environ.get("ANTHROPIC_BASE_URL", "no door")})
+    print(json.dumps({"id": asked["id"], "ok": True, "result": result}), flush=True)
+"""
+DESCRIBED = """
+schema = 1
+name = "asker"
+title = "Asker"
+version = "1.0"
+licence = "MIT"
+about = "of a test"
+verbs = ["describe", "deposit", "consolidate", "snapshot", "export", "stop"]
+capabilities = ["claims"]
+store = "claims.json"
+[purposes]
+extraction = "takes statements out of a note"
+[[wire.purpose]]
+purpose = "extraction"
+system = ["take statements"]
+answer = "json"
+[[wire.field]]
+name = "note"
+after = "<note>"
+before = "</note>"
+[[wire.left_out.between]]
+after = "At "
+before = "."
+reach = 8
+"""
+ANSWERS = """
+schema = 1
+[[answer]]
+id = "both"
+purpose = "extraction"
+match.note = "*{home}*"
+reply = ["The user lives in {home}.", "The user is in {away} for a week."]
+[[answer]]
+id = "moved"
+purpose = "extraction"
+match.note = "*{away}*"
+reply = ["The user moved to {away}."]
+"""
+
+
+@pytest.fixture
+def asked(bench: Bench, engine: Engine) -> Iterator[Report]:
+    """Two runs of it."""
+    folder = bench.folder / "asker"
+    (folder / "scripted").mkdir(parents=True)
+    (folder / "driver.py").write_text(ASKER)
+    (folder / "system.toml").write_text(DESCRIBED)
+    (folder / "scripted" / "reader.toml").write_text(ANSWERS)
+    dockerfile = (EXAMPLE / "Dockerfile").read_text()
+    (folder / "Dockerfile").write_text(dockerfile.replace("ENV ", f"ENV OF={folder.parent.name} "))
+    runs = ("--move-runs", "2", "--trip-alone-runs", "0", "-q", "-o", "asked.json")
+    done = bench.run("--system-dir", folder, "--arm", "scripted", *runs)
+    assert done.returncode == 1, done.stderr + done.stdout
+    report = bench.report("asked.json")
+    yield report
+    assert bench.left() == []
+    engine.call("DELETE", f"/images/{report.images[0].name}")
+
+
+def test_its_model_calls_are_told_apart_by_its_rules(asked: Report) -> None:
+    one, other = asked.runs
+    assert one.ending.outcome is Outcome.FAILED, one.ending
+    sources = [f"asker/reader.toml:{answer}" for answer in ("both", "moved")]
+    assert [call.source for call in one.calls] == sources
+    assert [call.purpose for call in one.calls] == ["extraction", "extraction"]
+    # What differs from call to call is no part of a digest.
+    digests = [call.prompt_sha256 for call in one.calls]
+    assert digests == [call.prompt_sha256 for call in other.calls]
+    assert digests[0] != digests[1]
+    assert one.final is not None
+    assert one.final.claims[-1].text == "no door"
+
+
+def test_its_result_is_made_again_from_an_archive_alone(asked: Report, bench: Bench) -> None:
+    assert asked.system.reader == "system"
+    quiet = ("--quiet", "--level", "1")
+    done = bench.run("images", "archive", "asked.json", *quiet, "-o", "none.tar")
+    assert done.returncode == 2
+    assert "--system-dir" in done.stderr
+    told = ("--system-dir", "asker", *quiet, "-o", "whole.tar")
+    done = bench.run("images", "archive", "asked.json", *told)
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(bench.folder / "asker")
+    done = bench.run("rerun", "whole.tar", "--yes", "--quiet")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "Identical: 2 runs." in done.stdout
