@@ -46,11 +46,17 @@ class EngineBox(Containers):
         log_folder: Path | None,
     ) -> None:
         self.names = _spec.Names.of(f"{lease.name[:8]}-{uuid.uuid4().hex[:8]}")
-        super().__init__(engine, lease, run_id, self.names)
+        super().__init__(
+            engine,
+            lease,
+            run_id,
+            self.names,
+            first_line=gateway.first_line,
+            on_event=on_event,
+            log_folder=log_folder,
+        )
         self._system_box = system
         self._gateway_box = gateway
-        self._on_event = on_event
-        self._log_folder = log_folder
         self._examining = threading.Lock()
         self._findings: Findings | None = None
         self._gauge: Gauge | None = None
@@ -80,24 +86,8 @@ class EngineBox(Containers):
             gateway = _spec.gateway(self._gateway_box, self.names, labels["gateway"])
             self._gather(
                 [
-                    pool.submit(
-                        self._bring_up,
-                        "gateway",
-                        self.names.gateway,
-                        gateway,
-                        end,
-                        first_line=self._gateway_box.first_line,
-                        on_event=self._on_event,
-                        log_folder=self._log_folder,
-                    ),
-                    pool.submit(
-                        self._bring_up,
-                        "system",
-                        self.names.system,
-                        system,
-                        end,
-                        log_folder=self._log_folder,
-                    ),
+                    pool.submit(self._bring_up, "gateway", self.names.gateway, gateway, end),
+                    pool.submit(self._bring_up, "system", self.names.system, system, end),
                 ],
                 end,
             )

@@ -37,8 +37,32 @@ class Named(Protocol):
 class Containers:
     """What one box, or one reading, has on the engine."""
 
-    def __init__(self, engine: Engine, lease: Lease, run_id: str, named: Named) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        lease: Lease,
+        run_id: str,
+        named: Named,
+        *,
+        first_line: bytes = b"",
+        on_event: EventCallback | None = None,
+        log_folder: Path | None = None,
+    ) -> None:
+        """Set what all of them have; nothing is made yet.
+
+        Args:
+            engine: the engine.
+            lease: whose they are.
+            run_id: goes into labels.
+            named: what they are called.
+            first_line: what a gateway is told first.
+            on_event: gets a gateway's unsolicited lines.
+            log_folder: where full logs are kept; none keeps only their ends.
+        """
         self.run_id = run_id
+        self._first_line = first_line
+        self._on_event = on_event
+        self._log_folder = log_folder
         self._named = named
         self._engine = engine
         self._lease = lease
@@ -65,17 +89,7 @@ class Containers:
                     "The container engine was too slow to open a sandbox."
                 ) from None
 
-    def _bring_up(
-        self,
-        side: Side,
-        name: str,
-        body: dict[str, Any],
-        end: float,
-        *,
-        first_line: bytes | None = None,
-        on_event: EventCallback | None = None,
-        log_folder: Path | None = None,
-    ) -> None:
+    def _bring_up(self, side: Side, name: str, body: dict[str, Any], end: float) -> None:
         image = body["Image"]
         try:
             self._call(end, "/containers/create", body, query={"name": name})
@@ -84,19 +98,19 @@ class Containers:
                 query={"stream": "1", "stdin": "1", "stdout": "1", "stderr": "1"},
                 deadline_s=time_left(end),
             )
-            log = log_folder / f"{side}.log" if log_folder is not None else None
+            log = self._log_folder / f"{side}.log" if self._log_folder is not None else None
             channel = StreamChannel(
                 side,
                 sock,
                 first,
                 kill=lambda: self._kill(name),
                 why_ended=lambda: self._why_ended(side, name),
-                on_event=on_event,
+                on_event=self._on_event if side == "gateway" else None,
                 log_file=log,
             )
             self._channels[side] = channel
-            if first_line is not None:
-                channel.send(first_line)
+            if side == "gateway":
+                channel.send(self._first_line)
             self._call(end, f"/containers/{name}/start", None)
         except EngineRefused as error:
             if self._closing.is_set():
