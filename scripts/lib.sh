@@ -36,6 +36,9 @@ prepare() {
     if ! venv_ready "$what"; then
         under_lock make_venv "$what"
     fi
+    if [ "$what" = test ] && ! command -v chromium >/dev/null; then
+        (under_lock make_browser) || say "going on without chromium: tests that look at pages are skipped"
+    fi
 }
 
 # One process at a time; the lock is never inherited by an engine that is started under it.
@@ -79,6 +82,9 @@ other_readers() {
         (under_lock need "to read archives with" skopeo) || say "going on without skopeo"
     fi
 }
+
+# What tests look at pages with. The tests drive Debian's; none is downloaded from elsewhere.
+make_browser() { command -v chromium >/dev/null || need "a browser to test pages with" chromium; }
 
 # Once is enough: what is offered does not change within a minute.
 refresh_lists() {

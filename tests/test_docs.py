@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from runner import errors
+from runner import errors, images
 from runner.commands import names
 from runner.paths import root
 
@@ -53,3 +53,9 @@ def test_links_lead_somewhere() -> None:
     for page in ("README.md", "ARCHITECTURE.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", (root() / page).read_text()):
             assert (root() / target).exists(), f"{page} links to {target}"
+
+
+def test_every_image_was_built_two_times() -> None:
+    page = (root() / "docs" / "reproducibility.md").read_text()
+    rows = set(re.findall(r"^\| ([a-z0-9-]+) \|", page, re.MULTILINE))
+    assert rows - {"image"} == {*images.names()}

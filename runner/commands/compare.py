@@ -1,7 +1,5 @@
 """``bench compare``: two reports of one suite, what changed between them, and whether it may."""
 
-import enum
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +7,8 @@ import typer
 from rich.console import Console
 
 from runner.commands._exit import code_of
-from runner.commands._options import pairs
+from runner.commands._formats import write
+from runner.commands._options import LONG, Output, pairs
 from runner.errors import UsageError
 from runner.model import Outcome
 from runner.reports import compare as comparing
@@ -20,15 +19,6 @@ from runner.reports.rescore import verify
 from runner.reports.schema import Report
 
 NOT_HELD = 1
-
-
-class Form(enum.StrEnum):
-    """How a comparison is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
 
 
 def compare(
@@ -57,12 +47,12 @@ def compare(
         typer.Option(help="Grade both by this version of the checks.  [default: B's]"),
     ] = None,
     format_: Annotated[
-        Form,
+        Output,
         typer.Option(
             "--format",
-            help="Tables for people, JSON or CSV for programs, Markdown for a pull request.",
+            help=f"Tables for people, or for a pull request (markdown); json: all of it. {LONG}",
         ),
-    ] = Form.TABLE,
+    ] = Output.TABLE,
 ) -> int:
     """Compare two reports of one suite: two versions of a memory, two models, before and after.
 
@@ -87,14 +77,14 @@ def compare(
     judged = comparing.judge(found, fail_on, alpha=alpha, limits=limits)
     code = _unjudged(after) or (0 if judged.holds else NOT_HELD)
     match format_:
-        case Form.TABLE:
+        case Output.TABLE:
             Console().print(comparing.table(found, judged))
-        case Form.MARKDOWN:
-            _write(comparing.page(found, judged).encode())
-        case Form.CSV:
-            _write(comparing.spreadsheet(found).encode())
-        case Form.JSON:
-            _write(json_bytes(comparing.document(found, judged, code=code, alpha=alpha)))
+        case Output.MARKDOWN:
+            write(comparing.page(found, judged).encode())
+        case Output.CSV:
+            write(comparing.spreadsheet(found).encode())
+        case Output.JSON:
+            write(json_bytes(comparing.document(found, judged, code=code, alpha=alpha)))
     return code
 
 
@@ -127,8 +117,3 @@ def _ratio(name: str, text: str) -> float:
     if not 0 < ratio < float("inf"):
         raise UsageError(f"--max-ratio {name}={text} is no ratio: a number above 0, such as 1.2.")
     return ratio
-
-
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()

@@ -54,7 +54,8 @@ def test_everything_in_it_holds(archive: Path) -> None:
     assert {name for name, state in states.items() if state == "not checked"} <= {"locks"}
     looked_at = {line["id"]: line["looked_at"] for line in sheet["lines"]}
     assert looked_at["packages"] > 300
-    assert looked_at["snapshots"] == 13
+    # Of three steps a move run and two a trip alone; its consolidation writes nothing.
+    assert looked_at["snapshots"] == 3 * 3 + 2 * 1
 
 
 def test_it_may_be_put_in_public(archive: Path) -> None:

@@ -157,6 +157,7 @@ def ready(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     command(folder, "docker", '[ "$1" != images ] || echo an-id')
     command(folder, "mmdebstrap", "exit 1")
+    command(folder, "chromium", "exit 1")
     for name in ("apt-get", "dpkg-deb", "systemctl", "dockerd", "setsid", "pip", "uv"):
         command(folder, name, f"echo {name} >> {tmp_path}/touched; exit 1")
     plugins = tmp_path / "config/cli-plugins"
@@ -184,6 +185,37 @@ def test_nothing_is_done_or_said_when_all_is_there(ready: Path, made: str, wante
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (ready / "touched").exists()
     assert not (ready / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer", "said"),
+    [
+        ("bench", "exit 1", []),
+        ("test", "exit 1", ["installing chromium", "going on without chromium"]),
+        ("test", "mv {0}/chromium {0}/bin", ["installing chromium"]),
+    ],
+)
+def test_a_browser_is_installed_for_tests_alone_and_is_not_a_must(
+    ready: Path, wanted: str, answer: str, said: list[str]
+) -> None:
+    (ready / "bin/chromium").rename(ready / "chromium")
+    command(ready / "bin", "id", "echo 0")
+    command(ready / "bin", "dpkg", "exit 0")
+    command(ready / "bin", "apt-get", f"echo $@ >> {ready}/touched; {answer.format(ready)}")
+    # The machine's other commands, without a browser it may have.
+    few = ready / "few"
+    few.mkdir()
+    for found in Path("/usr/bin").iterdir():
+        if found.name != "chromium":
+            (few / found.name).symlink_to(found)
+    done = bash(
+        f"PATH={ready}/bin:{few}\n" + textwrap.dedent(PREPARE.format(ready, "dev", wanted)),
+        env={"DOCKER_CONFIG": str(ready / "config")},
+    )
+    assert done.returncode == 0
+    assert [line for line in said if line in done.stderr] == said
+    assert (ready / "touched").exists() == bool(said)
+    assert bool(said) or not done.stderr
 
 
 def test_unit_tests_ask_for_no_engine(ready: Path) -> None:

@@ -1,11 +1,18 @@
 """The git that people have, as far as it is there."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from runner.model import RunRecord
+from runner.reports.history import person
+from runner.reports.schema import Report
+
+AUTHOR = person("engine", "0.1.0")
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="there is no git command")
 
@@ -23,3 +30,14 @@ def git(folder: Path, *args: str) -> str:
     assert done.returncode == 0, done.stderr.decode()
     # Bytes that are no text would be a fault, and so would a carriage return that is read over.
     return done.stdout.decode()
+
+
+def parted(log: str) -> list[str]:
+    """A log, commit by commit."""
+    return [each for each in re.split(r"(?m)^commit ", log) if each]
+
+
+def with_run(report: Report, run: RunRecord) -> Report:
+    """A report with another run in the place of the one of its name."""
+    runs = tuple(run if one.spec.id == run.spec.id else one for one in report.runs)
+    return report.model_copy(update={"runs": runs})

@@ -37,7 +37,7 @@ def tree(figure: Figure) -> ET.Element:
 
 
 def texts(figure: Figure) -> list[ET.Element]:
-    return [one for one in tree(figure).iter("text")]
+    return list(tree(figure).iter("text"))
 
 
 def said(figure: Figure) -> list[str]:

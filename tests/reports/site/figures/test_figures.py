@@ -103,6 +103,7 @@ def all_of(results: dict[str, Result], run: RunRecord) -> list[Figure]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_figure_is_fit_for_a_page(results: dict[str, Result], run: RunRecord) -> None:
     made = all_of(results, run)
     assert [one.svg for one in made] == [one.svg for one in all_of(results, run)]

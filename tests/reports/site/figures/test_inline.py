@@ -68,7 +68,7 @@ def test_ids_are_the_figures_own_and_there_only_where_something_refers_to_them()
 
 @pytest.mark.parametrize("style", ["fill: #123456", "filter: url(http://example.org)"])
 def test_what_a_page_has_no_word_for_stops_it(style: str) -> None:
-    with pytest.raises(ValueError, match="colours|no word"):
+    with pytest.raises(ValueError, match=r"colours|no word"):
         made(f'<path d="M 0 0" style="{style}"/>')
 
 
