@@ -23,6 +23,7 @@ from runner.commands import (
     honesty_learn,
     images,
     kill_matrix,
+    report,
     rerun,
     rescore,
     schema,
@@ -71,6 +72,7 @@ app.command("honesty-learn")(honesty_learn.honesty_learn)
 app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("history")(history.history)
 app.command("rerun")(rerun.rerun)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from runner import engine_api, images
@@ -18,6 +17,7 @@ from runner.archive.opening import opened
 from runner.archive.plan import Plan
 from runner.archive.store import Store, check_name, temporary
 from runner.commands._options import SystemDir
+from runner.commands._work import Bytes
 from runner.errors import UsageError
 from runner.oci import zstd
 from runner.plain import plain
@@ -93,7 +93,7 @@ def archive(
         _out.prepare(output, force=force)
     errors = Console(stderr=True)
     with contextlib.ExitStack() as stack:
-        show = stack.enter_context(Show(errors, quiet=quiet))
+        show = stack.enter_context(Bytes(errors, quiet=quiet))
         client = stack.enter_context(closing(engine_api.connect()))
         planned = plan.make(
             client,
@@ -152,7 +152,7 @@ def restore(
     errors = Console(stderr=True)
     with (
         opened(file, name) as layout,
-        Show(errors, quiet=quiet) as show,
+        Bytes(errors, quiet=quiet) as show,
         closing(engine_api.connect()) as client,
     ):
         done = restoring.restore(client, layout, show, only=only, workers=threads or pack.threads())
@@ -223,43 +223,3 @@ def _told(planned: Plan) -> Iterator[str]:
             yield "without snapshots: --kept says where they lie, if its runs were given --keep"
     for one in planned.left_out:
         yield f"left out {one.name}: {one.why}"
-
-
-class Show:
-    """What is done, as it is done: a bar on a terminal, lines elsewhere."""
-
-    def __init__(self, console: Console, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._bar.add_task("", visible=False)
-
-    def __enter__(self) -> "Show":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def line(self, text: str) -> None:
-        """Something worth knowing, once."""
-        if not self._quiet:
-            self._bar.console.print(Text(plain(text)), highlight=False, soft_wrap=True)
-
-    def begins(self, what: str, total: int | None = None) -> None:
-        """Another piece of work begins."""
-        if self._bar.disable:
-            self.line(what)
-        self._bar.remove_task(self._task)
-        self._task = self._bar.add_task(plain(what), total=total)
-
-    def moved(self, count: int) -> None:
-        """So many bytes more were handled."""
-        self._bar.advance(self._task, count)

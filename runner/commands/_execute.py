@@ -137,7 +137,10 @@ def run(protocols: Sequence[Protocol], how: How) -> list[tuple[Report, Path]] | 
     if any(protocol.paid for protocol in protocols):
         most = most_usd(protocols, how.max_usd_total)
         confirm(told, yes=how.yes, most_usd=most, console=errors)
-    with Progress(errors, quiet=how.quiet) as progress:
+    # Of what is finished, some runs are there already.
+    planned = sum(sum(protocol.runs.values()) for protocol in protocols)
+    total = None if how.resume else planned
+    with Progress(errors, quiet=how.quiet, total=total) as progress:
         reports = sitting.run(progress.note, workers=how.jobs, watch=progress)
     if how.save_profile:
         system = protocols[0].system.name

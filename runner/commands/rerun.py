@@ -15,11 +15,12 @@ from runner import engine_api
 from runner.archive import pack
 from runner.archive import rerun as making
 from runner.archive.contents import ArchivedImage
-from runner.commands._archive import Show, Threads
+from runner.commands._archive import Threads
 from runner.commands._exit import code_of
 from runner.commands._formats import write_json, write_sheets
 from runner.commands._options import Jobs, Output, OutputFile, Quiet
 from runner.commands._progress import Progress
+from runner.commands._work import Bytes
 from runner.errors import NotConfirmed
 from runner.plain import plain
 from runner.reports import files
@@ -69,7 +70,7 @@ def rerun(
         output = output.resolve()
         files.prepare(output, resume=False)
     with TemporaryDirectory(prefix="bench-rerun-") as room:
-        with Show(errors, quiet=quiet) as show:
+        with Bytes(errors, quiet=quiet) as show:
             show.begins(f"verifying {file}")
             again = making.read(file, Path(room))
         _tell(errors, again.remark)
@@ -78,11 +79,11 @@ def rerun(
             missing = making.missing(client, again)
             if missing:
                 _confirm(missing, yes=yes, errors=errors)
-                with Show(errors, quiet=quiet) as show:
+                with Bytes(errors, quiet=quiet) as show:
                     for image in making.load(client, again, show, workers=workers):
                         if not image.was_there:
                             show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
-        with Progress(errors, quiet=quiet) as progress:
+        with Progress(errors, quiet=quiet, total=len(again.report.planned)) as progress:
             fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
     found = making.beside(again, fresh)
     if format_ is Output.JSON:

@@ -68,7 +68,7 @@ def test_answers_without_fault(bench: Bench) -> None:
     said = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "mine 0% (0/20) [0–0] 10/10 10/10 10/10 0 0" in said
     assert "mine +0.67 +0.67 +0.67 0.000 · ·" in said
-    assert "refuse 10 0 0 0 (none) 0 10" in said
+    assert "refuse 10 0 (0%) 0 0 (none) 0 10" in said
     assert all(len(line) <= 80 for line in done.out.splitlines())
 
 
@@ -104,8 +104,8 @@ def test_two_systems_and_a_floor(bench: Bench) -> None:
     for told in (
         "heldout (vault1, held out): 9 correction, 6 current, 10 refuse",
         "system A 6% (1/16)",
-        "system A + 6% (1/16)",
-        "rules (no floor from dev)",
+        "system A + rules 6% (1/16)",
+        "(no floor from dev)",
         "system A minus mine",
         "system A minus mine at 15 answered",
         "wrong at coverage",

@@ -173,8 +173,8 @@ def test_several_are_laid_side_by_side_and_none_is_ranked(shown: Show) -> None:
     assert code == 5
     said = [" ".join(line.split()) for line in out.splitlines()]
     at = [n for n, line in enumerate(said) if line.startswith(("bm25 ", "oracle "))]
-    # What they answered, and what it took.
-    assert [said[n].split()[0] for n in at] == ["bm25", "oracle"] * 2
+    # What they answered, their other rates, and what it took.
+    assert [said[n].split()[0] for n in at] == ["bm25", "oracle"] * 3
     assert said[at[0]].startswith("bm25 50% (2/4)")
     assert "always-refuse, dev: errored, degraded." in out
     assert out.count("only kinds and counts compare") == 1
@@ -183,9 +183,9 @@ def test_several_are_laid_side_by_side_and_none_is_ranked(shown: Show) -> None:
 
 def test_with_rules_one_set_or_two(shown: Show) -> None:
     _, out, _ = shown(dev(), rules=True)
-    assert [line.split()[:4] for line in out.splitlines() if line.startswith("bm25 + ")] == [
-        ["bm25", "+", "rules", "25%"]
-    ]
+    ruled = [line.split() for line in out.splitlines() if line.startswith("bm25 + ")]
+    assert "25%" in ruled[0]
+    assert "[" in "".join(ruled[1])
     heldout = report(exam("heldout"), {"q005": [BACKUPS]})
     _, out, _ = shown(heldout, dev(), rules=True, sets=["heldout"])
     assert "floor" in out
@@ -368,7 +368,7 @@ def test_saved_reports_are_shown_in_the_order_that_was_typed(bench: Bench) -> No
     done = bench("honesty", "--saved", ".", "--systems", "router,bm25", "--set", "heldout")
     assert done.code == 0
     at = [line.split()[0] for line in done.out.splitlines() if line.startswith(("router", "bm25"))]
-    assert at == ["router", "bm25"] * 2
+    assert at == ["router", "bm25"] * 3
     assert "oracle" not in done.out
     # What serves a floor or a comparison is read beside, and not shown for its own sake.
     done = bench("honesty", "--saved", ".", "--system", "router", "--set", "heldout", "--rules",

@@ -1,11 +1,9 @@
 """Tables of the honesty suite at their edges: no scores, no answers, strange names."""
 
-import io
 from collections.abc import Sequence
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 
 from runner.errors import UsageError
 from runner.reports.honesty import (
@@ -25,6 +23,7 @@ from runner.reports.honesty import (
 from runner.reports.honesty import asked as asked_for
 from runner.suites.memory_honesty import Answer, Exam, Mark, PageStatus
 from tests.reports._honesty import FAILED, report
+from tests.reports._printed import Printable, printed
 from tests.reports.conftest import produced
 from tests.suites.memory_honesty._big import big, made
 from tests.suites.memory_honesty._kit import (
@@ -43,15 +42,9 @@ pytestmark = pytest.mark.slow
 LONG = "a-memory-with-a-name-that-is-longer-than-any-column-of-a-table (floor 12345.6789 from dev3)"
 
 
-def lines(*things: RenderableType, width: int = 80) -> list[str]:
+def lines(*things: Printable, width: int = 80) -> list[str]:
     """As printed, with runs of spaces as one."""
     return [" ".join(line.split()) for line in printed(*things, width=width)]
-
-
-def printed(*things: RenderableType, width: int = 80) -> list[str]:
-    file = io.StringIO()
-    Console(file=file, width=width).print(*things, sep="\n")
-    return file.getvalue().splitlines()
 
 
 def given(asked: Exam, score: float | None = 1.0, **said: Sequence[str] | None) -> list[Answer]:
@@ -124,24 +117,24 @@ def test_a_memory_that_answers_nothing_has_no_rate() -> None:
     assert "always-refuse +0.00 +0.00 +0.00 · · ·" in lines(costs([nothing]))
     told = lines(parts(nothing))
     assert told[2:] == [
-        "correction 2 0 0 0 (none) 0 2",
-        "current 2 0 0 0 (none) 0 2",
-        "refuse 2 0 0 0 (none) 0 2",
-        "en 4 0 0 0 (none) 0 4",
-        "zh 2 0 0 0 (none) 0 2",
-        "all 6 0 0 0 (none) 0 6",
+        "correction 2 0 (0%) 0 0 (none) 0 2",
+        "current 2 0 (0%) 0 0 (none) 0 2",
+        "refuse 2 0 (0%) 0 0 (none) 0 2",
+        "en 4 0 (0%) 0 0 (none) 0 4",
+        "zh 2 0 (0%) 0 0 (none) 0 2",
+        "all 6 0 (0%) 0 0 (none) 0 6",
     ]
 
 
 def test_parts_are_kinds_and_languages_that_were_asked() -> None:
     told = lines(parts(row(q001=[OLD_BACKUPS], q005=[BACKUPS], q003=None)))
     assert told[2:] == [
-        "correction 2 2 1 1 (50%) 1 0",
-        "current 2 1 1 0 (0%) 0 1",
-        "refuse 2 1 0 1 (100%) 0 1",
-        "en 4 3 1 2 (67%) 1 1",
-        "zh 2 1 1 0 (0%) 0 1",
-        "all 6 4 2 2 (50%) 1 2",
+        "correction 2 2 (100%) 1 1 (50%) [1–99] 1 0",
+        "current 2 1 (50%) 1 0 (0%) [0–98] 0 1",
+        "refuse 2 1 (50%) 0 1 (100%) [3–100] 0 1",
+        "en 4 3 (75%) 1 2 (67%) [9–99] 1 1",
+        "zh 2 1 (50%) 1 0 (0%) [0–98] 0 1",
+        "all 6 4 (67%) 2 2 (50%) [7–93] 1 2",
     ]
 
 

@@ -1,12 +1,10 @@
 """Reports of the learning suite: saved, verified, altered, printed."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 
 from runner.errors import AlteredReport
 from runner.model import Ending, Outcome
@@ -17,6 +15,7 @@ from runner.reports.schema import Report
 from runner.reports.terminal import render
 from runner.suites.honesty_learning import LessonVerdict
 from tests.reports._learning import report
+from tests.reports._printed import Printable, printed
 from tests.suites.honesty_learning._kit import BACKUPS, LEAVE, ROWS, learned, lesson, said
 
 NIGHT = learned(
@@ -37,16 +36,12 @@ def unproved() -> Report:
     return report(proof=False, before=WEAK, after=after)
 
 
-def printed(*things: RenderableType) -> list[str]:
-    file = io.StringIO()
-    console = Console(file=file, width=80)
-    for thing in things:
-        console.print(thing)
-    return file.getvalue().splitlines()
-
-
-def told(*things: RenderableType) -> str:
+def told(*things: Printable) -> str:
     return " ".join(" ".join(printed(*things)).split())
+
+
+def of_nights(reports: list[Report]) -> str:
+    return " ".join(f"{head} {told(sheets)}" for head, sheets in nights(reports))
 
 
 def test_a_saved_report_is_read_and_computed_again(proved: Report, tmp_path: Path) -> None:
@@ -83,11 +78,11 @@ def test_a_verdict_cannot_be_altered(proved: Report) -> None:
 
 
 def test_both_ways_to_learn_stand_side_by_side(proved: Report, unproved: Report) -> None:
-    text = told(*nights([proved, unproved]))
+    text = of_nights([proved, unproved])
     assert f"router on {title(lesson())}" in text
-    assert text.count("before · · 0/1 2/2 1/3") == 1
-    assert "after, with proof 1 0 0/2 2/2 2/3" in text
-    assert "after, without proof 2 1 1/3 1/2 2/3" in text
+    assert text.count("before · · 0/1 [0–98] 2/2 [16–100] 1/3 [1–91]") == 1
+    assert "after, with proof 1 0 0/2 [0–84] 2/2 [16–100] 2/3 [9–99]" in text
+    assert "after, without proof 2 1 1/3 [1–91] 1/2 [1–99] 2/3 [9–99]" in text
     assert "1 kept out for want of a proof (1 of them right), 3 declined" in text
     assert "with proof, minus before" in text
     assert "neighbours refused -50.0" in text
@@ -95,8 +90,9 @@ def test_both_ways_to_learn_stand_side_by_side(proved: Report, unproved: Report)
 
 def test_runs_before_that_differ_are_both_told(proved: Report) -> None:
     other = report(proof=False, after={"night": WITHOUT})
-    text = told(*nights([proved, other]))
-    assert "before · · 0/1 2/2 1/3 before · · 0/3 2/2 3/3" in text
+    text = of_nights([proved, other])
+    first = "before · · 0/1 [0–98] 2/2 [16–100] 1/3 [1–91]"
+    assert f"{first} before · · 0/3 [0–71] 2/2 [16–100] 3/3 [29–100]" in text
     assert "should not differ" in text
 
 
@@ -115,7 +111,7 @@ def test_a_night_that_failed_is_no_night() -> None:
     gone = Ending(outcome=Outcome.ERRORED, kind="provider", detail="provider: gone")
     for kind in ("before", "after"):
         one = report(ended={kind: gone})
-        text = told(render(one), *nights([one]))
+        text = told(render(one)) + of_nights([one])
         assert "provider. provider: gone" in text
         assert "minus before" not in text
         assert ("after, with proof" in text) is (kind == "before")

@@ -36,7 +36,7 @@ def test_a_line_a_system() -> None:
 
 def test_one_run_moved_nothing_and_is_not_told_of() -> None:
     made = report(exam("dev"))
-    assert movements([made]) == []
+    assert movements([made]) == ()
     assert len(effort([made])) == 1
     assert len(effort([made, differing(exam("dev"), {}, {})])) == 2
 
@@ -62,7 +62,7 @@ def test_a_report_from_before_it_was_told_holds_and_one_that_was_changed_does_no
     before = repeats.model_copy(update={"moved": None})
     old = made.model_copy(update={"verdict": made.verdict.model_copy(update={"repeats": before})})
     verify(old)
-    assert movements([old]) == []
+    assert movements([old]) == ()
     pair = repeats.moved.pairs[0].model_copy(update={"differing": 3})
     forged = repeats.model_copy(
         update={"moved": repeats.moved.model_copy(update={"pairs": (pair,)})}

@@ -1,9 +1,6 @@
 """What was published of a set beside ours, and that it is said to be of other questions."""
 
-import io
-
 import pytest
-from rich.console import Console, Group
 
 from runner.published import OTHERS
 from runner.reports.honesty import graded
@@ -12,6 +9,7 @@ from runner.reports.results import page
 from runner.reports.terminal import render
 from runner.suites.memory_honesty import SETS, load_exam
 from tests.reports._honesty import FAILED, report
+from tests.reports._printed import Printable, printed
 from tests.suites.memory_honesty._big import big, made
 from tests.suites.memory_honesty._kit import exam
 from tests.suites.memory_honesty._published import HELDOUT3
@@ -19,16 +17,13 @@ from tests.suites.memory_honesty._published import HELDOUT3
 HEAD = "published, on other"
 
 
-def printed(*things: object, width: int = 80) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    console.print(*things, sep="\n")
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+def text(*things: Printable) -> str:
+    return "\n".join(printed(*things))
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_fits_eighty_columns_uncut(name: str) -> None:
-    said = printed(Group(*others(name)))
+    said = text(others(name))
     assert all(len(line) <= 80 for line in said.splitlines())
     assert "…" not in said
     assert (OTHERS in said) is (name != "dev2")
@@ -36,10 +31,10 @@ def test_every_set_fits_eighty_columns_uncut(name: str) -> None:
 
 
 def test_figures_are_as_the_page_prints_them() -> None:
-    said = " ".join(printed(Group(*others("heldout3"))).split())
+    said = " ".join(text(others("heldout3")).split())
     assert "KRouter 1.0.3 27% (37/139) [19–34] 46/80 50/60 52/60 ·" in said
     assert "KRouter 1.2.1 26% 47/80 · · 102/120" in said
-    said = " ".join(printed(Group(*others("heldout2"))).split())
+    said = " ".join(text(others("heldout2")).split())
     assert "printed twice, with different figures" in said
 
 
@@ -58,11 +53,11 @@ def test_as_markdown_it_has_the_day_too() -> None:
 
 
 def test_a_report_prints_them_below_its_own() -> None:
-    said = printed(render(report(exam("heldout"))))
+    said = text(render(report(exam("heldout"))))
     assert said.index("right - wrong") < said.index(HEAD)
     assert OTHERS in said
-    assert HEAD not in printed(render(report(exam("heldout"), ended=FAILED)))
-    assert HEAD not in printed(render(report(load_exam("dev2"))))
+    assert HEAD not in text(render(report(exam("heldout"), ended=FAILED)))
+    assert HEAD not in text(render(report(load_exam("dev2"))))
 
 
 def test_the_page_has_them_under_each_set() -> None:

@@ -1,28 +1,25 @@
 """What memories took: to index, to answer, of money and of memory."""
 
-import io
 from decimal import Decimal
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
 
 from runner.reports.honesty import Taken, effort, taken, takings
 from runner.reports.honesty.taken import SEVERAL
 from runner.reports.schema import Report
 from runner.reports.sealing import close, open_
 from tests.reports._honesty import FAILED, report
+from tests.reports._printed import Printable, printed
 from tests.reports._taken import call, took
 from tests.suites.memory_honesty._kit import exam
 
 pytestmark = pytest.mark.slow
 
 
-def shown(*things: RenderableType) -> list[str]:
+def shown(*things: Printable) -> list[str]:
     """As printed, with runs of spaces as one."""
-    file = io.StringIO()
-    Console(file=file, width=80).print(*things, sep="\n")
-    lines = file.getvalue().splitlines()
+    lines = printed(*things)
     assert all(cell_len(line) <= 80 for line in lines)
     return [" ".join(line.split()) for line in lines]
 
@@ -92,7 +89,7 @@ def test_what_a_system_does_not_tell_or_tells_badly_is_not_told(several: object)
 
 def test_a_report_without_a_graded_run_took_nothing_that_counts() -> None:
     assert taken(report(exam("dev"), ended=FAILED)) is None
-    assert effort([report(exam("dev"), ended=FAILED)]) == []
+    assert effort([report(exam("dev"), ended=FAILED)]) == ()
 
 
 def test_a_sealed_report_tells_the_same_once_it_is_opened() -> None:

@@ -6,7 +6,9 @@ escaped. Markup comes from templates and from figures alone.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -18,6 +20,7 @@ from runner import __version__
 from runner.plain import plain
 from runner.reports.cells import TONES
 from runner.reports.sheet import Cell, Sheet, Tone
+from runner.stats import rate
 
 CSP = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
@@ -104,6 +107,23 @@ def anchor(text: str, kind: str) -> str:
     return f"{kind}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]}"
 
 
+_COUNTS = re.compile(r"\b(\d{1,6}) of (\d{1,6})\b(?! \[)")
+
+
+def exact(sheet: Sheet) -> Sheet:
+    """A sheet with its exact 95% interval behind every count of so many of so many."""
+
+    def told(found: re.Match[str]) -> str:
+        hits, of = int(found[1]), int(found[2])
+        return rate(hits, of) if of > 0 and hits <= of else found[0]
+
+    rows = tuple(
+        (row[0], *(replace(cell, text=_COUNTS.sub(told, cell.text)) for cell in row[1:]))
+        for row in sheet.rows
+    )
+    return replace(sheet, rows=rows)
+
+
 def named(sheet: Sheet, name: str) -> Sheet:
     """A sheet under another name, where a page has two of one name."""
-    return Sheet(name, sheet.title, sheet.columns, sheet.rows, sheet.notes)
+    return replace(sheet, name=name)

@@ -132,9 +132,7 @@ def _lesson(entry: Entry, entries: Iterable[Entry], env: Environment) -> str:
         proof=learning.proof,
         figure_of_weeks=learning.weeks(family),
         learned=learning.learned(family),
-        differences=[
-            sheet for one in family if (sheet := learning.differences(one.report)) is not None
-        ],
+        differences=[sheet for one in family if (sheet := learning.differences(one)) is not None],
         taught=learning.taught(report),
         signs=tuple(SIGNS.values()),
     )

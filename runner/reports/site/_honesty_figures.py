@@ -24,20 +24,16 @@ Known = Sequence[tuple[str, Result]]
 TITLES: Mapping[str, str] = {
     "wrong_rate": "wrong citations",
     "behaved": "right or rightly refused",
+    "coverage": "coverage",
     "neighbours_refused": "neighbours refused",
-    "corrections_right": "corrections right",
-    "current_right": "current right",
     "answerable_right": "answerable right",
     "false_refusals": "false refusals",
-    "coverage": "coverage",
-    "stale_rate": "replaced pages cited",
-    "neighbour_rate": "neighbours cited",
-    "unrelated_rate": "other pages cited",
+    "corrections_right": "corrections right",
+    "current_right": "current right",
 }
 """Rates in words."""
-LESS = frozenset({
-    "wrong_rate", "false_refusals", "stale_rate", "neighbour_rate", "unrelated_rate",
-})  # fmt: skip
+LESS = frozenset({"wrong_rate", "false_refusals"})
+"""Rates of which less is better."""
 _MAIN = (
     "wrong_rate",
     "neighbours_refused",
@@ -67,7 +63,11 @@ def of_set(found: Known) -> Iterator[Figure]:
         labels,
         [_panel(name, [(one.intervals.all, one.metrics) for one in results]) for name in _MAIN],
     )
-    lines = [Line(label, one.curve) for label, one in found if one.curve is not None]
+    lines = [
+        Line(label, one.curve, number)
+        for number, (label, one) in enumerate(found)
+        if one.curve is not None
+    ]
     without = [label for label, one in found if one.curve is None]
     if any(line.curve.points for line in lines):
         yield risk_coverage(
@@ -84,7 +84,8 @@ def of_set(found: Known) -> Iterator[Figure]:
         "What the answers are worth as wrong ones get dearer",
         "For each system a straight line: right citations minus wrong ones times what one costs,"
         " over all questions. On the left a wrong citation costs nothing, on the right five right"
-        " ones. Where two lines cross, the better choice changes.",
+        " ones. Where two lines cross, the better choice changes. A line that leaves below is worth"
+        " less than nothing by then; the table tells how much.",
         [Worth(label, one.metrics.right, one.metrics.wrong, one.metrics.n) for label, one in found],
     )
     yield outcomes(
@@ -156,7 +157,8 @@ def of_report(side: Side) -> Iterator[Figure]:
             (_LANGS[lang], told.by_language[lang], tally)
             for lang, tally in metrics.by_language.items()
         ]
-    names = [name for name in TITLES if any(name in one for _, one, _ in parts)]
+    # Corrections and current questions have lines of their own, where behaved is right.
+    names = [name for name in TITLES if name not in ("corrections_right", "current_right")]
     yield forest(
         "rates",
         "Rates with 95% intervals",
@@ -232,9 +234,6 @@ def of_what(name: str, tally: Tally) -> tuple[int, int]:
         return count.hits, count.of
     hits = {
         "wrong_rate": tally.wrong,
-        "stale_rate": tally.stale,
-        "neighbour_rate": tally.neighbour_cited,
-        "unrelated_rate": tally.unrelated,
         "behaved": tally.behaved,
         "coverage": tally.answered,
     }

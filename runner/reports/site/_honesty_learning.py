@@ -147,13 +147,13 @@ def learned(family: Sequence[Entry]) -> Sheet:
     )
 
 
-def differences(report: Report) -> Sheet | None:
+def differences(entry: Entry) -> Sheet | None:
     """Week 2 after the night minus before it; none where one of the runs is missing."""
-    verdict = report.verdict
+    report, verdict = entry.report, entry.report.verdict
     if not isinstance(verdict, LessonVerdict) or verdict.paired is None:
         return None
     return Sheet(
-        name="differences",
+        name=f"differences-{entry.slug}",
         title=f"After the night minus before it, {proof(report)}",
         columns=(
             Column("week 2"),

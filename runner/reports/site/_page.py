@@ -54,6 +54,13 @@ class Entry:
         """The page that is about it."""
         return f"report-{self.slug}.html"
 
+    @property
+    def runs_page(self) -> str:
+        """The page about how it was made, run by run, where its own page tells of its questions;
+        empty where its own page tells all."""
+        own = self.report.suite in ("memory-honesty", "honesty-learning")
+        return f"runs-{self.slug}.html" if own else ""
+
     def run_page(self, run: RunRecord) -> str:
         """The page about one of its runs."""
         ids = [one.spec.id for one in self.report.runs]

@@ -20,6 +20,8 @@ class Line:
 
     label: str
     curve: Curve
+    number: int = 0
+    """Of its series: the same in every figure of a page."""
 
 
 def risk_coverage(
@@ -34,7 +36,7 @@ def risk_coverage(
         lines: at least one that answered anything.
         without: systems that tell no scores, of which there is no curve; named beside the table.
     """
-    drawn = [(number, line) for number, line in enumerate(lines) if line.curve.points]
+    drawn = [(line.number, line) for line in lines if line.curve.points]
     with drawing(_HEIGHT) as page:
         width, height = WIDTH - _LEFT - _LABELS, _HEIGHT - _BOTTOM - _TOP
         axis = page.axes(_LEFT, _BOTTOM, width, height)
@@ -83,7 +85,7 @@ def _table(name: str, title: str, lines: Sequence[Line], without: Sequence[str])
         notes.append(f"No scores, so no curve: {', '.join(without)}.")
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("system"),
             *(Column(f"{share:.0%}", numeric=True, key=f"at_{share:.0%}"[:-1])

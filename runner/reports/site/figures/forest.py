@@ -11,11 +11,10 @@ from runner.reports.site.figures._drawing import (
     WIDTH,
     Drawing,
     drawing,
-    percents,
     wide,
 )
 from runner.reports.site.figures._figure import Figure
-from runner.reports.site.figures._palette import INK, MUTED, PAPER, series
+from runner.reports.site.figures._palette import GRID, INK, MUTED, PAPER, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,20 +92,23 @@ def forest(
     field = (WIDTH - margin) / across
     height = block * lines + 4
     with drawing(height) as page:
+        # One field of matplotlib's for all of ours: each costs more than what is drawn in it.
+        axis = page.axes(0, 0, WIDTH, height)
+        axis.set_xlim(0, WIDTH)
+        axis.set_ylim(0, height)
         for number, panel in enumerate(panels):
             row, column = divmod(number, _ACROSS)
             bottom = height - block * row - _HEAD - body
             left = margin + column * field
-            axis = page.axes(left, bottom, field - _GAP, body)
-            _one(axis, panel, hollow)
+            spot = _Field(left, bottom, field - _GAP, body)
+            _one(page, axis, spot, panel, hollow)
             told = f"{panel.title}{' (less is better)' if panel.less else ''}"
             page.say(left, bottom + body + 11, told, fontsize=PLAIN, weight="bold")
             for line, share in enumerate(panel.shares):
-                y = bottom + body - _ROW * (line + 0.5)
                 if column == 0:
                     label = page.theirs(labels[line], 34)
-                    page.say(margin - 8, y, label, ha="right")
-                _beside(page, left + field - 10, y, share)
+                    page.say(margin - 8, spot.line(line), label, ha="right")
+                _beside(page, left + field - 14, spot.line(line), share)
         svg = page.svg(name, title, description)
     return Figure(name, title, description, svg, _table(name, title, labels, panels, first))
 
@@ -118,12 +120,34 @@ def _beside(page: Drawing, x: float, y: float, share: Share | None) -> None:
     page.say(x, y, told, ha="right", fontsize=SMALL, color=MUTED)
 
 
-def _one(axis: "Axes", panel: Panel, hollow: Sequence[int]) -> None:
-    percents(axis)
-    axis.set_ylim(len(panel.shares) - 0.5, -0.5)
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """Where one rate is drawn, in units of the page."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+    def share(self, value: float) -> float:
+        return self.left + self.width * value
+
+    def line(self, number: int) -> float:
+        return self.bottom + self.height - _ROW * (number + 0.5)
+
+
+def _one(page: Drawing, axis: "Axes", spot: _Field, panel: Panel, hollow: Sequence[int]) -> None:
+    quarters = [spot.share(quarter / 4) for quarter in range(5)]
+    top = spot.bottom + spot.height
+    axis.vlines(quarters, spot.bottom, top, colors=GRID, linewidth=0.6, clip_on=False)
+    for value in (0.0, 0.5, 1.0):
+        page.say(
+            spot.share(value), spot.bottom - 9, f"{value:.0%}", ha="center", fontsize=SMALL,
+            color=MUTED,
+        )  # fmt: skip
     told = [(line, share) for line, share in enumerate(panel.shares) if share is not None]
     known = [
-        (line, share.low, share.high)
+        (spot.line(line), spot.share(share.low), spot.share(share.high))
         for line, share in told
         if share.low is not None and share.high is not None
     ]
@@ -132,15 +156,14 @@ def _one(axis: "Axes", panel: Panel, hollow: Sequence[int]) -> None:
         axis.hlines(lines, lows, highs, colors=INK, linewidth=1.4, clip_on=False)
     for filled in (True, False):
         marks = [
-            (share.value, line)
+            (spot.share(share.value), spot.line(line))
             for line, share in told
             if share.value is not None and (line in hollow) != filled
         ]
         if marks:
-            values, lines = zip(*marks, strict=True)
             axis.plot(
-                values, lines, color=series(0), marker="o", markersize=6, clip_on=False,
-                markeredgecolor=series(0), markeredgewidth=1.5, linestyle="none",
+                *zip(*marks, strict=True), color=series(0), marker="o", markersize=6,
+                clip_on=False, markeredgecolor=series(0), markeredgewidth=1.5, linestyle="none",
                 markerfacecolor=series(0) if filled else PAPER,
             )  # fmt: skip
 
@@ -150,7 +173,7 @@ def _table(
 ) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(Column(first), *(Column(panel.title, numeric=True) for panel in panels)),
         rows=tuple(
             (Cell(label), *(_cell(panel.shares[line]) for panel in panels))

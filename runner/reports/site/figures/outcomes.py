@@ -110,7 +110,7 @@ def _ticks(most: int) -> list[int]:
 def _table(name: str, title: str, groups: Sequence[Group], first: str) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column(first),
             Column("n", numeric=True),

@@ -69,9 +69,13 @@ def prices(name: str, title: str, description: str, all_: Sequence[Worth]) -> Fi
             ends.append((_LEFT + width * until / last, _BOTTOM + height * share))
         shifted = spread([y for _, y in ends], 13, _BOTTOM - 24, _HEIGHT - 8)
         for number, (one, (x, end), y) in enumerate(zip(all_, ends, shifted, strict=True)):
-            page.lead([x, WIDTH - _LABELS + 4, WIDTH - _LABELS + 14], [end, y, y], series(number))
+            told = page.theirs(one.label, 26)
+            if one.at(last) >= _LOW:
+                page.lead(
+                    [x, WIDTH - _LABELS + 4, WIDTH - _LABELS + 14], [end, y, y], series(number)
+                )
             page.mark(WIDTH - _LABELS + 19, y, series(number), marker(number))
-            page.say(WIDTH - _LABELS + 28, y, page.theirs(one.label, 28), fontsize=SMALL)
+            page.say(WIDTH - _LABELS + 28, y, told, fontsize=SMALL)
         svg = page.svg(name, title, description)
     return Figure(name, title, description, svg, _table(name, title, all_))
 
@@ -86,7 +90,7 @@ def _leaves(one: Worth, last: float) -> float:
 def _table(name: str, title: str, all_: Sequence[Worth]) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("system"),
             *(Column(head, numeric=True) for head in ("right", "wrong", "questions")),

@@ -90,7 +90,7 @@ def _table(
 ) -> Sheet:
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("#", numeric=True, key="number"),
             Column("after the step", key="step"),

@@ -165,7 +165,7 @@ def _table(name: str, title: str, told: Sequence[Moment], ceiling: Decimal | Non
     notes = () if ceiling is None else (f"Ceiling: US${ceiling}.",)
     return Sheet(
         name=f"{name}-numbers",
-        title=title,
+        title=f"{title}: the numbers",
         columns=(
             Column("#", numeric=True, key="number"),
             Column("step"),

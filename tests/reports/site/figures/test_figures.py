@@ -72,7 +72,11 @@ def a_forest() -> Figure:
 
 
 def a_curve(results: dict[str, Result]) -> Figure:
-    lines = [Line(label, one.curve) for label, one in results.items() if one.curve is not None]
+    lines = [
+        Line(label, one.curve, number)
+        for number, (label, one) in enumerate(results.items())
+        if one.curve is not None
+    ]
     assert len(lines) == 2
     return risk_coverage("a-curve", "A curve", "what", lines, without=["mute"])
 

@@ -1,0 +1,129 @@
+"""Every table of a report, of hostile words too: nothing that steers a terminal comes out."""
+
+import csv
+import gzip
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from rich.cells import cell_len
+
+from runner.reports.files import load
+from runner.reports.formats import csv_text, json_bytes, markdown, records
+from runner.reports.schema import Report
+from runner.reports.sheet import Cell, Column, Sheet
+from runner.reports.sheets import sheets_of
+from runner.reports.terminal import render
+from tests.reports._honesty import report as of_honesty
+from tests.reports._learning import report as of_learning
+from tests.reports._printed import printed
+from tests.suites.honesty_learning._kit import learned
+from tests.suites.memory_honesty._kit import exam
+
+HOSTILE = (
+    "<script>alert(1)</script> [red]x[/red] [link=http://evil.example]y[/link]"
+    " \x1b[31m\x1b]8;;http://evil.example\x07 \x9b2J \u202egnp.exe\u2066 \u200f"
+    " | `a` \\| 孟买\r\n=1+1"
+)
+STEERS = {"\x1b", "\x9b", "\x07", "\r", "\u202e", "\u2066", "\u200f", "\x00"}
+BEFORE = Path(__file__).parent / "data" / "before-read-outs.json.gz"
+NAMES = ("text", "title", "detail", "note", "evidence", "warnings", "notes", "why", "version",
+         "licence", "bar_note", "model", "log_tail", "home", "away", "to", "reason")  # fmt: skip
+
+
+def tripped(folder: Path) -> Report:
+    path = folder / "before.json"
+    path.write_bytes(gzip.decompress(BEFORE.read_bytes()))
+    return load(path)
+
+
+MADE: dict[str, Callable[[Path], Report]] = {
+    "trip-vs-move": tripped,
+    "memory-honesty": lambda _: of_honesty(exam("dev")),
+    "honesty-learning": lambda _: of_learning(after={"night": learned()}),
+}
+
+
+def hostile(value: Any, name: str = "") -> Any:
+    """The same document with hostile words in every field of words that has no form of its own."""
+    if isinstance(value, dict):
+        return {key: hostile(one, key) for key, one in value.items()}
+    if isinstance(value, list):
+        return [hostile(one, name) for one in value]
+    return f"{HOSTILE} {value}" if isinstance(value, str) and name in NAMES else value
+
+
+def steered(text: str) -> set[str]:
+    return set(text) & STEERS
+
+
+@pytest.mark.parametrize("suite", MADE)
+def test_hostile_words_come_out_shown_and_never_obeyed(suite: str, tmp_path: Path) -> None:
+    document = MADE[suite](tmp_path).model_dump(mode="json")
+    system = document["system"]["name"] = f"{HOSTILE} system"
+    bad = Report.model_validate_json(orjson.dumps(hostile(document)))
+    for width in (40, 80):
+        lines = printed(render(bad), width=width)
+        assert steered("\n".join(lines)) == set()
+        assert max(map(cell_len, lines)) <= width
+    assert "[red]x[/red]" in " ".join(" ".join(lines).split())
+    sheets = sheets_of(bad)
+    assert len({one.name for one in sheets}) == len(sheets)
+    page = "\n".join(map(markdown, sheets))
+    assert steered(page) == set()
+    assert "<script>" not in page.replace("\\<", "")
+    sheet = csv_text(sheets)
+    assert steered(sheet) == set()
+    for row in csv.reader(io.StringIO(sheet)):
+        assert not row[3].startswith(("=", "@", "\t")), row
+    told = json_bytes({one.name: records(one) for one in sheets})
+    assert steered(told.decode()) == set()
+    assert orjson.loads(told) == {one.name: records(one) for one in sheets}
+    assert system
+
+
+def one(text: str, value: Any = None) -> Sheet:
+    return Sheet("a", text, (Column(text, key="a"),), ((Cell(text, value=value),),), (text,))
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("=1+1", "'=1+1"), ("+1+1", "'+1+1"), ("-1+1", "'-1+1"), ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"), ("\r=1", "'<U+000D>=1"), ("-1.5", "-1.5"), ("+3", "+3"),
+        ("1e5", "1e5"), (" =1", "' =1"), ("a", "a"), ("", ""), ("·", ""),
+    ],
+)  # fmt: skip
+def test_no_cell_is_a_formula(text: str, cell: str) -> None:
+    assert list(csv.reader(io.StringIO(csv_text([one(text)])))) == [["a"], [cell]]
+
+
+def test_markdown_is_a_table_of_just_its_cells() -> None:
+    lines = markdown(one(HOSTILE)).splitlines()
+    assert len(lines) == 7
+    for line in lines[2:5:2]:
+        assert line.replace("\\\\", "").replace("\\|", "").count("|") == 2
+    assert "](" not in markdown(one("[x](javascript:alert(1))")).replace("\\](", "")
+
+
+def test_several_sheets_are_one_table_in_long_form() -> None:
+    made = csv_text([one("x", {"rate": 0.5, "low": None}), one("y", [1, 2])])
+    rows = list(csv.DictReader(io.StringIO(made)))
+    assert rows == [
+        {"sheet": "a", "row": "1", "column": "a.rate", "value": "0.5"},
+        {"sheet": "a", "row": "1", "column": "a", "value": "1 2"},
+    ]
+
+
+def test_a_narrow_terminal_is_told_cell_by_cell_and_chinese_is_twice_as_wide() -> None:
+    columns = tuple(Column(name, numeric=name != "名") for name in ("名", "答对", "被拒绝", "费用"))
+    row = tuple(map(Cell, ("路由器" * 4, "100/200 [43–57]", "46/80 [46–69]", "0.0123")))
+    sheet = Sheet("a", "", columns, (row,))
+    for width in (30, 40, 60, 80):
+        lines = printed(sheet, width=width)
+        assert max(map(cell_len, lines)) <= width
+        assert "100/200 [43–57]" in " ".join(" ".join(lines).split())
+        assert not any("…" in line for line in lines)
