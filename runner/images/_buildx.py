@@ -13,6 +13,7 @@ from pathlib import Path
 
 from runner.engine_api import Address
 from runner.errors import CannotStart
+from runner.images import _mirrors
 
 Progress = Callable[[str], None]
 """Takes one line that says what is being done."""
@@ -98,9 +99,9 @@ def build(
         command += ["--secret", f"id=ca,src={bundle}"]
     if not cached:
         command.append("--no-cache")
-    with tempfile.NamedTemporaryFile("w", prefix="memory-bench-", suffix=".list") as file:
+    with tempfile.NamedTemporaryFile("w", prefix="memory-bench-", suffix=".sources") as file:
         if sources:
-            file.write("".join(f"{line}\n" for line in sources))
+            file.write(_mirrors.stanzas(sources))
             file.flush()
             command += ["--secret", f"id=apt,src={file.name}"]
         command.append(str(context))

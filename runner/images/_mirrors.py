@@ -1,8 +1,10 @@
 """Where Debian's packages come from: its archive, a mirror, or the archive as it was on a day."""
 
 import os
+import re
 import urllib.error
 import urllib.request
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -16,6 +18,9 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 ANSWER_S = 20.0
 STAMP = "%Y%m%dT%H%M%SZ"
 """How the snapshot service writes a moment."""
+_LINE = re.compile(
+    r"deb (?:\[(?P<options>[^\]]*)\] )?(?P<address>\S+) (?P<suite>\S+) (?P<components>\S.*)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,31 @@ class Mirrors:
             f"deb {options} {self.archive} {suite}-updates main",
             f"deb {options} {self.security} {suite}-security main",
         )
+
+
+def stanzas(lines: Iterable[str]) -> str:
+    """Lines of `Mirrors.lines` in apt's other format, which it expects of a file whose name ends in
+    ``.sources``, as that does in which builds find them.
+
+    Raises:
+        UsageError: a line is none of those.
+    """
+    return "\n".join(map(_stanza, lines))
+
+
+def _stanza(line: str) -> str:
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise UsageError(f"This is no source of Debian's packages: {line}")
+    options = dict(one.split("=", 1) for one in (found["options"] or "").split())
+    fields = {
+        "Types": "deb",
+        "URIs": found["address"],
+        "Suites": found["suite"],
+        "Components": found["components"],
+        **{name.title(): value for name, value in options.items()},
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items())
 
 
 def mirrors(snapshot: str | None = None) -> Mirrors:

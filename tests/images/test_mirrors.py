@@ -89,3 +89,19 @@ def test_a_service_that_cannot_be_reached_is_told(
     with pytest.raises(CannotStart, match=r"snapshot service cannot be reached \(") as caught:
         _mirrors.reach(MOMENT, "trixie")
     assert "BENCH_DEBIAN_SNAPSHOTS" in caught.value.hint
+
+
+def test_lines_in_apts_other_format() -> None:
+    first, _, third = _mirrors.stanzas(_mirrors.mirrors(MOMENT).lines("trixie")).split("\n\n")
+    assert first.splitlines() == [
+        "Types: deb",
+        f"URIs: http://snapshot.debian.org/archive/debian/{MOMENT}",
+        "Suites: trixie",
+        "Components: main",
+        f"Signed-By: {_mirrors.KEYRING}",
+        "Check-Valid-Until: no",
+    ]
+    assert "Suites: trixie-security\n" in third
+    assert _mirrors.stanzas(["deb http://x y main"]).startswith("Types: deb\nURIs: http://x\n")
+    with pytest.raises(UsageError, match="no source of Debian's packages"):
+        _mirrors.stanzas(["deb http://x y"])
