@@ -60,8 +60,8 @@ class Lives:
     snapshots: tuple[SnapshotRecord, ...]
     lives: tuple[Life, ...]
     """In the order in which they were first seen."""
-    others: tuple[str, ...]
-    """Events that no check reads, as JSON."""
+    events: tuple[str, ...]
+    """Every event of the store, as JSON."""
     unmapped: tuple[str, ...]
     """What the reader could not map."""
     _anchors: Mapping[str, str]
@@ -98,14 +98,14 @@ def lives(run: RunRecord) -> Lives:
     told = Lives(
         snapshots=run.snapshots,
         lives=tuple(found),
-        others=tuple(_json(one) for one in events if isinstance(one, _Kept)),
+        events=tuple(one.json for one in events),
         unmapped=tuple(dict.fromkeys(u for one in run.snapshots for u in one.store.unmapped)),
         _anchors=anchors,
     )
-    _relate(told)
     for one in events:
-        if not isinstance(one, _Kept):
+        if one.event is not None:
             _happened(told, one.event)
+    _relate(told)
     for result in run.checks:
         for check in result.checks:
             for line in check.evidence:
@@ -171,26 +171,19 @@ def _word(value: object) -> str:
 class _Seen:
     """An event, told apart by all it says."""
 
-    json: bytes
-    event: Superseded | RestatementExamined = field(compare=False)
+    json: str
+    event: Superseded | RestatementExamined | None = field(compare=False)
+    """None for one that no check reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """An event that no check reads."""
-
-    json: bytes
-
-
-def _all_events(run: RunRecord) -> Iterator[_Seen | _Kept]:
+def _all_events(run: RunRecord) -> Iterator[_Seen]:
     for snapshot in run.snapshots:
         for event in snapshot.store.events:
-            dumped = orjson.dumps(event.model_dump(mode="json"))
-            yield _Kept(dumped) if isinstance(event, OtherEvent) else _Seen(dumped, event)
+            dumped = orjson.dumps(event.model_dump(mode="json")).decode()
+            yield _Seen(dumped, None if isinstance(event, OtherEvent) else event)
 
 
-def _json(one: _Kept) -> str:
-    return one.json.decode()
+_SUPERSEDED_BY = "superseded by "
 
 
 def _relate(told: Lives) -> None:
@@ -198,7 +191,8 @@ def _relate(told: Lives) -> None:
     by_anchor = {life.anchor: life for life in told.lives}
     for life in told.lives:
         claim = life.claim
-        if claim.retired_by is not None:
+        told_already = any(line[0].text == _SUPERSEDED_BY for line in life.history)
+        if claim.retired_by is not None and not told_already:
             life.history.append((Part("retired by "), told.link(claim.retired_by)))
             winner = by_anchor.get(told._anchors.get(claim.retired_by, ""))
             if winner is not None:
@@ -220,7 +214,7 @@ def _happened(told: Lives, event: Event) -> None:
             life.history.append(line)
 
     if isinstance(event, Superseded):
-        at(event.loser, Part("superseded by "), told.link(event.winner),
+        at(event.loser, Part(_SUPERSEDED_BY), told.link(event.winner),
            Part(f", decided by {event.decided_by}"))  # fmt: skip
         at(event.winner, Part("superseded "), told.link(event.loser),
            Part(f", decided by {event.decided_by}"))  # fmt: skip

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from runner import __version__
 from runner.plain import plain
-from runner.reports.cells import TONES
+from runner.reports.cells import TONES, interval
 from runner.reports.sheet import Cell, Sheet, Tone
 from runner.stats import rate
 
@@ -108,6 +108,7 @@ def anchor(text: str, kind: str) -> str:
 
 
 _COUNTS = re.compile(r"\b(\d{1,6}) of (\d{1,6})\b(?! \[)")
+_SHORT = re.compile(r"(?:^|(?<=\())(\d{1,6})/(\d{1,6})\)?$")
 
 
 def exact(sheet: Sheet) -> Sheet:
@@ -117,10 +118,14 @@ def exact(sheet: Sheet) -> Sheet:
         hits, of = int(found[1]), int(found[2])
         return rate(hits, of) if of > 0 and hits <= of else found[0]
 
-    rows = tuple(
-        (row[0], *(replace(cell, text=_COUNTS.sub(told, cell.text)) for cell in row[1:]))
-        for row in sheet.rows
-    )
+    def briefly(found: re.Match[str]) -> str:
+        hits, of = int(found[1]), int(found[2])
+        return f"{found[0]} {interval(hits, of)}" if of > 0 and hits <= of else found[0]
+
+    def cell(one: Cell) -> Cell:
+        return replace(one, text=_SHORT.sub(briefly, _COUNTS.sub(told, one.text)))
+
+    rows = tuple((row[0], *map(cell, row[1:])) for row in sheet.rows)
     return replace(sheet, rows=rows)
 
 

@@ -26,6 +26,8 @@ class Side:
     slug: str
     path: str
     """Of its own page."""
+    runs_page: str
+    """Of the page about its runs."""
     label: str
     """The system, and what sets it apart where a set has several reports of it."""
     report: Report
@@ -109,6 +111,7 @@ def _side(entry: Entry, *, alone: bool) -> Side | None:
     return Side(
         slug=entry.slug,
         path=entry.page,
+        runs_page=entry.runs_page,
         label=name if alone else f"{name} ({entry.slug})",
         report=public,
         exam=public.case,

@@ -83,7 +83,7 @@ def _parts(entries: Sequence[Entry]) -> Iterator[Part]:
 def _published(some: Sequence[Entry], of_set: str, number: int) -> Iterator[tuple[str, Sheet]]:
     if of_set:
         for one in others(of_set):
-            yield "Other memories", named(one, f"published-{number}")
+            yield "Other memories", exact(named(one, f"published-{number}"))
         return
     for place, entry in enumerate(some):
         for one in published_sheets(entry.public):

@@ -8,7 +8,7 @@ from itertools import groupby
 import orjson
 from jinja2 import Environment
 
-from runner.model import Check, RunRecord, StepRecord
+from runner.model import Check, Observation, RunRecord, StepRecord
 from runner.reports.cells import sheet, text, words
 from runner.reports.sheet import Sheet, Tone
 from runner.reports.site._calls import ROWS, call_sheet, exchanges, rest
@@ -86,7 +86,7 @@ def run_page(entry: Entry, run: RunRecord, env: Environment, found: Evidence) ->
         results=run.checks,
         judged=judged(run, told, _pairs(entry, run)),
         observations=[
-            (one.title, orjson.dumps(one.value, option=orjson.OPT_INDENT_2).decode())
+            (_counted(one), orjson.dumps(one.value, option=orjson.OPT_INDENT_2).decode())
             for one in run.observations
         ],
         calls=call_sheet(run.calls) if run.calls else None,
@@ -206,6 +206,10 @@ def _pairs(entry: Entry, run: RunRecord) -> dict[str, str]:
         pair.id: f"{entry.page}#{anchor(f'{kind} {pair.id}', 'pair')}"
         for pair in case.pair_set(kind).pairs
     }
+
+
+def _counted(one: Observation) -> str:
+    return f"{one.title} ({len(one.value)})" if isinstance(one.value, list) else one.title
 
 
 def _how(check: Check) -> str:

@@ -56,8 +56,8 @@ def store(name: str, run: RunRecord) -> Figure:
         for line, number in _LINES:
             axis.plot(
                 range(len(counts)), [one[line] for one in counts], color=series(number),
-                linestyle=dash(number), marker=marker(number), linewidth=1.8, markersize=5.5,
-                clip_on=False,
+                drawstyle="steps-post", linestyle=dash(number), marker=marker(number),
+                linewidth=1.8, markersize=5.5, clip_on=False,
             )  # fmt: skip
         if counts:
             ends = [_BOTTOM + height * counts[-1][line] / most for line, _ in _LINES]
