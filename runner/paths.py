@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+SYSTEM_DIR = "BENCH_SYSTEM_DIR"
+"""The variable that names the folder of a system that is not the project's."""
+
 
 def root() -> Path:
     """The folder that holds ``fixtures`` and ``images``: ``BENCH_ROOT``, else the checkout."""
@@ -17,6 +20,13 @@ def fixtures() -> Path:
 def images() -> Path:
     """One folder an image."""
     return root() / "images"
+
+
+def system_dir() -> Path | None:
+    """The folder of a system that is not the project's own: ``BENCH_SYSTEM_DIR``, which
+    ``--system-dir`` sets; none where there is none."""
+    chosen = os.environ.get(SYSTEM_DIR)
+    return Path(chosen) if chosen else None
 
 
 def state_dir() -> Path:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from pathlib import Path
 
 from runner import __version__
 from runner.errors import UsageError
@@ -16,7 +17,9 @@ from runner.runs.plan import specs, tables
 from runner.runs.protocol import Arm, Protocol
 from runner.runs.provider import Tape
 from runner.suites.registry import suite_of
-from runner.systems.catalog import System, load
+from runner.systems import catalog
+from runner.systems.catalog import System
+from runner.systems.outside import described
 
 _SCRIPTED = "scripted/"
 _PUBLISHED = ("notes/", "pairs/")
@@ -28,12 +31,13 @@ class OtherBench(UsageError):
     """This bench is not the one that made a report, in a way that makes another result of it."""
 
 
-def protocol_of(report: Report, tape: Tape | None) -> Protocol:
+def protocol_of(report: Report, tape: Tape | None, brought: Path | None = None) -> Protocol:
     """The protocol that a report is of, as it is run again.
 
     Args:
         report: whole.
         tape: its recording, where it has one.
+        brought: the folder of what an archive holds of a system that is none of the bench's.
 
     Raises:
         OtherBench: this bench has other fixtures, scripted answers, systems or faults, or plans
@@ -56,7 +60,7 @@ def protocol_of(report: Report, tape: Tape | None) -> Protocol:
     kinds = list(dict.fromkeys(planned.kind for planned in report.planned))
     protocol = Protocol(
         case=report.case,
-        system=_system(report),
+        system=_system(report, brought),
         arm=arm,
         model=report.model,
         runs={kind: sum(one.kind == kind for one in report.planned) for kind in kinds},
@@ -107,14 +111,16 @@ def apart(report: Report, bench_source: str) -> str:
     return ""
 
 
-def _system(report: Report) -> System:
+def _system(report: Report, brought: Path | None) -> System:
     """
     Raises:
         OtherBench: this bench knows no such system, or not that version of it.
     """
     name, version = report.system.name, report.system.version
     try:
-        return load(name, version)
+        if brought is not None and report.system.reader == "system":
+            return catalog.archived(brought, name, version)
+        return catalog.load(name, version)
     except UsageError as error:
         raise OtherBench(f"This bench cannot run {name} {version}: {error.message}") from error
 
@@ -141,7 +147,7 @@ def _pins(report: Report, spec: RunSpec | None) -> dict[str, str]:
 def _differing(report: Report, protocol: Protocol) -> Iterator[str]:
     """What of a report's fixtures this bench does not have just so, each with why."""
     wanted = {fixture.name: fixture.sha256 for fixture in report.fixtures}
-    own = _own(report)
+    own = {**_own(report), **described(protocol.system)}
     for name, digest in wanted.items():
         if name.startswith(_SCRIPTED):
             continue

@@ -21,11 +21,12 @@ from runner.runs.protocol import Protocol
 from runner.suites.memory_honesty import load_vault
 from runner.suites.memory_honesty.vault import listing
 from runner.suites.trip_vs_move import Case
-from runner.systems import catalog
+from runner.systems import catalog, outside
 
 Files = Mapping[str, bytes]
 _VAULT = re.compile(r"honesty/(?P<name>[\w-]+)(?: \((?P<marker>[\w-]+)\))?")
 _SCRIPTED = "scripted/"
+_SYSTEMS = "systems/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def collect(report: Report, published: Callable[[ImageIdentity], Files]) -> tupl
     """
     found: list[Input] = []
     lost: list[str] = []
-    sources = (_of_the_case, _of_files, _of_vaults, _of_tables)
+    sources = (_of_the_case, _of_files, _of_vaults, _of_systems, _of_tables)
     for fixture in report.fixtures:
         offered = (one for source in sources for one in source(report, fixture.name))
         pieces = _first(offered, fixture.sha256)
@@ -69,7 +70,8 @@ def collect(report: Report, published: Callable[[ImageIdentity], Files]) -> tupl
         raise UsageError(
             f"This checkout does not have what the report was made of: {', '.join(lost)}.",
             hint=f"Archive it with the bench that made it ({report.bench_version}), or name the"
-            " checkout that has its fixtures with BENCH_ROOT.",
+            " checkout that has its fixtures with BENCH_ROOT; of a system that is not the bench's"
+            " own, its folder with --system-dir.",
         )
     return tuple(found)
 
@@ -120,6 +122,15 @@ def _of_vaults(_report: Report, name: str) -> Offered:
     told = listing(pages).encode()
     digest, first = _whole(name, told, f"{name}.sha256")
     yield digest, (*first, *(Input(f"{name}/{page}", data, name) for page, data in pages))
+
+
+def _of_systems(report: Report, name: str) -> Offered:
+    """What the folder of a system says of it that is not the bench's own."""
+    folder = paths.system_dir()
+    if folder is None or report.system.reader != "system" or not name.startswith(_SYSTEMS):
+        return
+    with contextlib.suppress(OSError):
+        yield _whole(name, (folder / outside.FILE).read_bytes())
 
 
 def _of_tables(report: Report, name: str) -> Offered:

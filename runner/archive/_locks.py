@@ -25,7 +25,7 @@ def of(name: str, image: ImageIdentity) -> dict[str, bytes] | None:
     """
     if name not in images.names() or images.source(name) != image.source:
         return None
-    root = paths.root() if name == _BENCH else paths.images() / name
+    root = paths.root() if name == _BENCH else images.place(name)
     files = (root / one for one in _OF_THE_BENCH) if name == _BENCH else _locks(root)
     found = {file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(files)}
     return found | _debian(name, image)

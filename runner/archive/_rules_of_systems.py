@@ -14,6 +14,7 @@ from runner.suites.registry import suite_of
 from runner.suites.suite import Suite
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_ITS_WORD = "rests on the system's word"
 _SCRIPTED = "says nothing about any model"
 
 
@@ -37,6 +38,20 @@ def settings(report: Report, _sheet: Sheet) -> str:
                 "Run it again with the image of that version.",
             )
     return f"{report.system.name} {report.system.version}, with its own account of them."
+
+
+def reader(report: Report, _sheet: Sheet) -> str:
+    """The bench, or the system itself by its own account, which a report has to say."""
+    if report.system.reader == "bench":
+        return "This bench, where one was read."
+    if not any(run.snapshots for run in report.runs):
+        raise Beside("No store was read.")
+    if not any(_ITS_WORD in note for note in report.notes):
+        raise Broken(
+            f"{report.system.name} read its own store, and the report does not say so.",
+            "Hand in the report as it was written.",
+        )
+    return f"{report.system.name} itself, and it says so: its claims rest on its own word."
 
 
 def image(report: Report, _sheet: Sheet) -> str:

@@ -1,5 +1,6 @@
 """A whole result made again from an archive alone, and laid beside the one that is in it."""
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,6 +21,7 @@ from runner.errors import DamagedArchive, UsageError
 from runner.gateway import cassette as cassettes
 from runner.images.exact import find
 from runner.model import ImageIdentity, Outcome
+from runner.oci.layout import Layout
 from runner.prices import PriceList
 from runner.reports.produce import produce
 from runner.reports.same import Comparison, compare
@@ -31,8 +33,11 @@ from runner.runs.provider import Tape
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
 from runner.suites.registry import suite_of
+from runner.systems import outside
 
 _JSON = b"{"
+_ITS_OWN = ("systems", outside.SCRIPTED)
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]*\.toml")
 _STATE = (
     "-v memory-bench-state:/state -e BENCH_STATE=/state -e BENCH_LEASES=/state/leases"
     " -e HOME=/state/home"
@@ -72,11 +77,13 @@ class Again:
         return self.report.images[1]
 
 
-def read(path: Path, watch: Following | None = None) -> Again:
+def read(path: Path, room: Path | None = None, watch: Following | None = None) -> Again:
     """Verify an archive, and find out whether its report can be made again here.
 
     Args:
         path: the archive.
+        room: an empty folder, to be kept until all is done: what is in the archive of a system
+            that is none of the bench's is laid there. Without it such a report is not made again.
         watch: follows it being verified.
 
     Raises:
@@ -109,6 +116,8 @@ def read(path: Path, watch: Following | None = None) -> Again:
         raise UsageError("The report does not name the images it was made with.")
     with opened(path) as layout:
         held = contents.read(layout)
+        if room is not None:
+            _lay_out(layout, held, report, room)
         recording = held.one(media.CASSETTE)
         tape = None
         if recording is not None:
@@ -117,7 +126,7 @@ def read(path: Path, watch: Following | None = None) -> Again:
             tape = Tape(recording.title, cassette, cassette.sha256())
     own_bench = _from_its_own(path, held, report)
     try:
-        protocol = protocol_of(report, tape)
+        protocol = protocol_of(report, tape, room)
     except OtherBench as error:
         raise OtherBench(error.message, hint=own_bench) from error
     remark = apart(report, images.source("bench"))
@@ -130,6 +139,20 @@ def read(path: Path, watch: Following | None = None) -> Again:
         remark=f"{remark} {own_bench}" if remark else "",
         sealed=suite_of(report.case).closed(report.case) is not None,
     )
+
+
+def _lay_out(layout: Layout, held: Contents, report: Report, room: Path) -> None:
+    """What an archive holds of a system that is none of the bench's, as it lay in its folder."""
+    if report.system.reader != "system":
+        return
+    for file in held.of(media.INPUTS):
+        kind, _, rest = file.title.partition("/")
+        _, _, name = rest.partition("/")
+        if kind not in _ITS_OWN or _PLAIN.fullmatch(name) is None:
+            continue
+        folder = room / outside.SCRIPTED if kind == outside.SCRIPTED else room
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_bytes(layout.get(file.blob, outside.TABLE_BYTES))
 
 
 def missing(client: docker.DockerClient, again: Again) -> tuple[ArchivedImage, ...]:

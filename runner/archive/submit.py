@@ -109,6 +109,11 @@ _RULES: dict[str, tuple[str, str, Judge]] = {
         "A number nobody can compute again is no result.",
         _rules_of_runs.answers,
     ),
+    "reader": (
+        "Who read the store is told.",
+        "What a memory says of itself is its own word, and no reader's.",
+        _rules_of_systems.reader,
+    ),
     "settings": (
         "The system says how it was set.",
         "A memory in other settings is another memory.",

@@ -16,6 +16,7 @@ from runner.archive import restore as restoring
 from runner.archive.opening import opened
 from runner.archive.plan import Plan
 from runner.archive.store import Store, check_name, temporary
+from runner.commands._options import SystemDir
 from runner.commands._work import Bytes
 from runner.errors import UsageError
 from runner.oci import zstd
@@ -37,6 +38,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 def archive(
     what: What,
+    system_dir: SystemDir = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write.")
     ] = None,

@@ -170,6 +170,8 @@ def _estimate(
 ) -> Estimate | None:
     """What a protocol will cost; none where no model is asked, or nobody asks what it costs and
     nothing was measured."""
+    if not protocol.system.purposes:
+        return None
     if isinstance(protocol.case, Lesson):
         return learning_estimate(protocol, prices)
     try:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from runner.commands._image import on_one_image
 from runner.commands._money import run_ceiling
+from runner.commands._options import measured_by_default
 from runner.errors import UsageError
 from runner.reports.recording import open_tape
 from runner.runs.clock import Clock
@@ -159,7 +160,10 @@ def _protocol(asked: Asked, system: System, exam: Exam, max_usd: Decimal | None)
 def _systems(asked: Asked) -> list[System]:
     if asked.matrix and not asked.systems:
         return [system for system in _able() if _plain(system)]
-    return [load(name, asked.version) for name in dict.fromkeys(asked.systems or [DEFAULT])]
+    return [
+        load(name, asked.version)
+        for name in dict.fromkeys(asked.systems or [measured_by_default(DEFAULT)])
+    ]
 
 
 def _plain(system: System) -> bool:

@@ -12,6 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from runner import engine_api, images
+from runner.commands._options import SystemDir
 from runner.errors import CannotStart, UsageError
 from runner.images import drift, locks
 from runner.images.twice import Difference, Twice, twice
@@ -31,6 +32,7 @@ def build(
         list[str] | None, typer.Argument(metavar="NAME", help="See `bench images list`.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every image of the project.")] = False,
+    system_dir: SystemDir = None,
     version: Annotated[
         str | None, typer.Option(help="Another version of what is in it than its default.")
     ] = None,

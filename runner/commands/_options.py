@@ -1,6 +1,7 @@
 """Options that several commands share, and how their values are read."""
 
 import enum
+import os
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Annotated
 import typer
 
 from runner.errors import UsageError
+from runner.paths import SYSTEM_DIR
 from runner.prices import ModelPrice, PriceList, load_prices, parse_price
+from runner.systems import catalog
 
 
 class Output(enum.StrEnum):
@@ -44,6 +47,39 @@ class FixturesChoice(enum.StrEnum):
     UPSTREAM = "upstream"
 
 
+def _brought(context: typer.Context, folder: Path | None) -> Path | None:
+    """Let the command find the system in a folder, and nobody after it."""
+    if folder is not None:
+        before = os.environ.get(SYSTEM_DIR)
+        os.environ[SYSTEM_DIR] = str(folder.resolve())
+        context.call_on_close(lambda: _as_before(before))
+    return folder
+
+
+def _as_before(folder: str | None) -> None:
+    if folder is None:
+        os.environ.pop(SYSTEM_DIR, None)
+    else:
+        os.environ[SYSTEM_DIR] = folder
+
+
+def measured_by_default(default: str) -> str:
+    """The name of what is measured where nobody says: what --system-dir holds, or the usual.
+
+    Raises:
+        UsageError: that is several systems, or what the folder says is wrong.
+    """
+    found = catalog.brought()
+    if found is None:
+        return default
+    names = tuple(found.presets) or (found.name,)
+    if len(names) > 1:
+        raise UsageError(
+            f"{found.home} holds several systems.", hint=f"Name one of them: {', '.join(names)}."
+        )
+    return names[0]
+
+
 MODEL = "claude-sonnet-5-5"
 
 LONG = (
@@ -66,7 +102,22 @@ TableFormat = Annotated[
         " json: a list of its rows.",
     ),
 ]
-SystemOption = Annotated[str, typer.Option(help="What is measured; see `bench systems`.")]
+SystemOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What is measured; see `bench systems`.  [default: engine, or what --system-dir holds]"
+    ),
+]
+SystemDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        callback=_brought,
+        is_eager=True,
+        help="The folder of a system that is none of the bench's own; see"
+        " docs/add-your-own-system.md.",
+    ),
+]
 SystemVersion = Annotated[
     str | None, typer.Option(help="Another version of it that can be built; see `bench systems`.")
 ]

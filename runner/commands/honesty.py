@@ -32,6 +32,7 @@ from runner.commands._options import (
     Quiet,
     Resume,
     StepDeadline,
+    SystemDir,
     SystemVersion,
     Yes,
     pairs,
@@ -55,11 +56,15 @@ class MarkerChoice(enum.StrEnum):
 def honesty(
     system: Annotated[
         list[str] | None,
-        typer.Option(help=f"What is measured; may be repeated.  [default: {DEFAULT}]"),
+        typer.Option(
+            help="What is measured; may be repeated."
+            f"  [default: {DEFAULT}, or what --system-dir holds]"
+        ),
     ] = None,
     systems: Annotated[
         str | None, typer.Option(metavar="NAME,...", help="The same, several at once.")
     ] = None,
+    system_dir: SystemDir = None,
     system_version: SystemVersion = None,
     image: ImageOption = None,
     set_: Annotated[

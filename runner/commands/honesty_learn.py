@@ -34,8 +34,10 @@ from runner.commands._options import (
     PriceOption,
     Quiet,
     StepDeadline,
+    SystemDir,
     SystemVersion,
     Yes,
+    measured_by_default,
     pairs,
     price_list,
     usd,
@@ -54,6 +56,8 @@ from runner.suites.memory_honesty import TOP_K
 from runner.systems.catalog import System
 from runner.systems.catalog import load as load_system
 
+DEFAULT = "router"
+
 
 class VaultChoice(enum.StrEnum):
     """Whose pages and pairs are asked."""
@@ -65,7 +69,13 @@ class VaultChoice(enum.StrEnum):
 
 @with_live
 def honesty_learn(
-    system: Annotated[str, typer.Option(help="What is measured; it has to learn.")] = "router",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help="What is measured; it has to learn.  [default: router, or what --system-dir holds]"
+        ),
+    ] = None,
+    system_dir: SystemDir = None,
     system_version: SystemVersion = None,
     vault: Annotated[
         VaultChoice, typer.Option(help="Whose pages and pairs are asked.")
@@ -112,7 +122,7 @@ def honesty_learn(
     if arm.value in ("record", "replay"):
         raise UsageError("bench honesty learn has no cassettes: use --arm scripted or live.")
     provider = Provider() if estimate_only else live.provider(arm.value)
-    named = load_system(system, system_version)
+    named = load_system(system or measured_by_default(DEFAULT), system_version)
     _learns(named)
     lessons = [
         load_lesson(name, top_k=top_k)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -68,20 +69,21 @@ def rerun(
     if output is not None:
         output = output.resolve()
         files.prepare(output, resume=False)
-    with Bytes(errors, quiet=quiet) as show:
-        again = making.read(file, show)
-    _tell(errors, again.remark)
-    workers = threads or pack.threads()
-    with closing(engine_api.connect()) as client:
-        missing = making.missing(client, again)
-        if missing:
-            _confirm(missing, yes=yes, errors=errors)
-            with Bytes(errors, quiet=quiet) as show:
-                for image in making.load(client, again, show, workers=workers):
-                    if not image.was_there:
-                        show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
-    with Progress(errors, quiet=quiet, total=len(again.report.planned)) as progress:
-        fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
+    with TemporaryDirectory(prefix="bench-rerun-") as room:
+        with Bytes(errors, quiet=quiet) as show:
+            again = making.read(file, Path(room), show)
+        _tell(errors, again.remark)
+        workers = threads or pack.threads()
+        with closing(engine_api.connect()) as client:
+            missing = making.missing(client, again)
+            if missing:
+                _confirm(missing, yes=yes, errors=errors)
+                with Bytes(errors, quiet=quiet) as show:
+                    for image in making.load(client, again, show, workers=workers):
+                        if not image.was_there:
+                            show.line(f"{image.reference}: loaded, {image.config_digest[7:19]}")
+        with Progress(errors, quiet=quiet, total=len(again.report.planned)) as progress:
+            fresh = making.run(again, output, say=progress.note, watch=progress, workers=jobs)
     found = making.beside(again, fresh)
     if format_ is Output.JSON:
         write_json(_document(found))

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from runner.commands._formats import write_sheets
-from runner.commands._options import Output, TableFormat
+from runner.commands._options import Output, SystemDir, TableFormat
 from runner.reports.cells import sheet, text, words
 from runner.reports.formats import Shown
 from runner.reports.sheet import Cell, Sheet
@@ -16,7 +16,7 @@ from runner.systems import catalog
 from runner.systems.catalog import System
 
 
-def systems(format_: TableFormat = Output.TABLE) -> None:
+def systems(system_dir: SystemDir = None, format_: TableFormat = Output.TABLE) -> None:
     """List every system that can be measured, and what each can do."""
     known = catalog.load_all()
     if format_ is not Output.TABLE:

@@ -37,10 +37,12 @@ from runner.commands._options import (
     Resume,
     SaveProfile,
     StepDeadline,
+    SystemDir,
     SystemOption,
     SystemVersion,
     Yes,
     check_arm,
+    measured_by_default,
     pairs,
     price_list,
     usd,
@@ -55,13 +57,16 @@ from runner.runs.provider import Provider
 from runner.suites.trip_vs_move import Case, load_case
 from runner.systems.catalog import System
 
+DEFAULT = "engine"
+
 
 @with_live
 def trip_vs_move(
     case: Annotated[
         str, typer.Option(help="reader: the reader's own case. mid-trip: a change of plans.")
     ] = "reader",
-    system: SystemOption = "engine",
+    system: SystemOption = None,
+    system_dir: SystemDir = None,
     system_version: SystemVersion = None,
     image: ImageOption = None,
     arm: ArmOption = Arm.LIVE,
@@ -130,7 +135,7 @@ def trip_vs_move(
         cases = [upstream_case(first, published_files())]
     runs = {"move": move_runs, "trip-alone": trip_alone_runs}
     prices = price_list(price or ())
-    measured, digest = on_image(system, system_version, image)
+    measured, digest = on_image(system or measured_by_default(DEFAULT), system_version, image)
     total = usd(max_usd_total)
     each = run_ceiling(usd(max_usd), total, ceiling.value, len(cases) * sum(runs.values()))
     cassettes = cassette_files(cassette, arm.value, cases)

@@ -36,10 +36,12 @@ from runner.commands._options import (
     Resume,
     SaveProfile,
     StepDeadline,
+    SystemDir,
     SystemOption,
     SystemVersion,
     Yes,
     check_arm,
+    measured_by_default,
     pairs,
     price_list,
     usd,
@@ -57,13 +59,16 @@ SetOption = Annotated[
     typer.Option("--set", metavar="SET", help=f"Only these sets: {', '.join(SETS)}."),
 ]
 
+DEFAULT = "engine"
+
 
 @with_live
 def update_gate(
     set_: SetOption = None,
     samples: Annotated[int, typer.Option(help="How often each pair is asked.")] = SAMPLES,
     fixtures: FixturesOption = FixturesChoice.OWN,
-    system: SystemOption = "engine",
+    system: SystemOption = None,
+    system_dir: SystemDir = None,
     system_version: SystemVersion = None,
     image: ImageOption = None,
     arm: ArmOption = Arm.LIVE,
@@ -102,7 +107,7 @@ def update_gate(
     runs = dict.fromkeys(gate.kinds, gate.samples)
     total = usd(max_usd_total)
     [tape] = cassette_files(cassette, arm.value, [gate])
-    measured, digest = on_image(system, system_version, image)
+    measured, digest = on_image(system or measured_by_default(DEFAULT), system_version, image)
     protocol = Protocol(
         case=gate,
         system=measured,

@@ -8,6 +8,7 @@ import orjson
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
 from runner.gateway.cassette import Entry
+from runner.gateway.wire.rules import WireRules
 from runner.model import Noun
 from runner.prices import ModelPrice
 
@@ -61,8 +62,9 @@ class GatewayConfig(Noun):
     run: str = Field(min_length=1)
     """Id of the run; request ids carry it."""
     arm: Literal["scripted", "live", "record", "replay"]
-    wire: str
-    """``package.module:Attribute`` of the system's wire."""
+    wire: str | WireRules
+    """``package.module:Attribute`` of the system's wire, or the rules of a system that came with a
+    folder of its own."""
     tables: tuple[TableSource, ...] = ()
     """Consulted in this order: overlays first."""
     names: dict[str, str] = Field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Images: built when missing, known by digests, listed, removed."""
 
 from runner.images._builder import Builder
+from runner.images._folder import place
 from runner.images._mirrors import stamp
 from runner.images._source import source
 from runner.images.build import BENCH_LOCAL, check, ensure, models, names, versions
@@ -25,6 +26,7 @@ __all__ = [
     "identify",
     "models",
     "names",
+    "place",
     "prune",
     "see_named",
     "source",

@@ -18,6 +18,7 @@ BASE = "base"
 BENCH = "bench"
 LOCKS = "locks"
 """Folder of an image that can be built of several versions: a lock each, named after it."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VERSION = re.compile(r"\d+(\.\w+)*")
 _DEFAULT = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
 _MODEL = re.compile(r"^ARG MODEL\b", re.MULTILINE)
@@ -25,9 +26,30 @@ _STANDS_ON = re.compile(r"^ARG (BENCH_[A-Z0-9_]+)(?:=\S*)?[ \t]*$", re.MULTILINE
 _PREFIX = "BENCH_"
 
 
+def place(name: str) -> Path:
+    """Where the files of an image lie: in a folder of its name under ``images``, or in the one of
+    a system that is not the project's."""
+    own = paths.images() / name
+    folder = paths.system_dir()
+    return folder if folder is not None and not own.is_dir() and name == _outside() else own
+
+
+def _outside() -> str | None:
+    """The name of the system that is not the project's; none where there is none, or its folder
+    does not say: who measures it is told."""
+    folder = paths.system_dir()
+    if folder is None:
+        return None
+    try:
+        told = tomllib.loads((folder / "system.toml").read_text(encoding="utf-8")).get("name")
+    except (OSError, ValueError):
+        return None
+    return told if isinstance(told, str) and _NAME.fullmatch(told) else None
+
+
 def versions(name: str) -> tuple[str, ...]:
     """The versions an image can be built of, its default first; none where it has but one."""
-    context = paths.images() / name
+    context = place(name)
     files = (file.name.removesuffix(".txt") for file in (context / LOCKS).glob("*.txt"))
     locks = sorted(filter(_VERSION.fullmatch, files), reverse=True)
     if not locks:
@@ -99,6 +121,8 @@ def argument(name: str) -> str:
 def names() -> tuple[str, ...]:
     """Every image the project can build, in an order they can be built in."""
     there = {file.parent.name for file in paths.images().glob("*/Dockerfile")} - {BASE}
+    if (other := _outside()) is not None and (place(other) / "Dockerfile").is_file():
+        there.add(other)
     ordered: list[str] = []
     seen: set[str] = set()
 
@@ -117,7 +141,7 @@ def names() -> tuple[str, ...]:
 
 def _dockerfile(name: str) -> str:
     """Empty where there is no such image, which is told of by who builds it."""
-    file = paths.images() / name / "Dockerfile"
+    file = place(name) / "Dockerfile"
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
@@ -139,4 +163,4 @@ def _system(name: str) -> dict[str, Any]:
 
 
 def _file(name: str) -> Path:
-    return paths.images() / name / "system.toml"
+    return place(name) / "system.toml"

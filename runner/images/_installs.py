@@ -28,7 +28,7 @@ def wanted(name: str) -> tuple[str, ...]:
         made = _text(folder / "make-debian")
         included = (one for found in _INCLUDED.findall(made) for one in found.split(","))
         return (*_apt.SMALLEST, *sorted({*included, *_asked(_text(folder / "install"))}))
-    file = paths.root() / "Dockerfile" if name == BENCH else paths.images() / name / "Dockerfile"
+    file = paths.root() / "Dockerfile" if name == BENCH else _folder.place(name) / "Dockerfile"
     _, *parts = _STAGE.split(_text(file))
     below: dict[str, set[str]] = {}
     asked: set[str] = set()

@@ -54,7 +54,7 @@ class Renewal(_Table):
 
 def folder(name: str) -> Path:
     """The folder that the files of an image's locks are named from."""
-    return paths.root() if name == BENCH else paths.images() / name
+    return paths.root() if name == BENCH else _folder.place(name)
 
 
 def renewal(name: str) -> Renewal:
@@ -63,7 +63,7 @@ def renewal(name: str) -> Renewal:
     Raises:
         UsageError: its table is none.
     """
-    file = paths.images() / name / TABLE
+    file = _folder.place(name) / TABLE
     try:
         return Renewal.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
     except FileNotFoundError:

@@ -23,7 +23,7 @@ _BENCH_PARTS = (
     "scripts",
     "uv.lock",
 )
-_LEFT_OUT = {"__pycache__", ".mypy_cache", ".venv"}
+_LEFT_OUT = {"__pycache__", ".git", ".mypy_cache", ".venv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def recipe(
         context = paths.root()
         parts: Iterable[Path] = (context / part for part in _BENCH_PARTS)
     else:
-        context = paths.images() / name
+        context = _folder.place(name)
         parts = (context,)
         if not (context / "Dockerfile").is_file():
             images = ", ".join(_folder.names())
@@ -90,8 +90,9 @@ def recipe(
     )
     source = hashlib.sha256(f"{name}\n".encode())
     for file in sorted(file for part in parts for file in _walk(part)):
-        body = file.read_bytes()
-        runs = "x" if file.stat().st_mode & 0o100 else "-"
+        # A link is where it leads to, not what is there: that may be anything on this machine.
+        body = str(file.readlink()).encode() if file.is_symlink() else file.read_bytes()
+        runs = "x" if file.lstat().st_mode & 0o100 else "-"
         head = f"{file.relative_to(context).as_posix()}\n{runs} {len(body)}\n"
         source.update(head.encode() + body)
     ground = f"{source.hexdigest()}\n{base_id or ''}\n"
@@ -144,7 +145,7 @@ def settings() -> dict[str, str]:
 
 
 def _walk(part: Path) -> Iterator[Path]:
-    if part.is_file():
+    if part.is_file() or part.is_symlink():
         yield part
     elif part.is_dir():
         for child in part.iterdir():

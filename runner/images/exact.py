@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import docker
 
-from runner import engine_api, paths
+from runner import engine_api
 from runner.errors import CannotStart, UsageError
 from runner.images import _folder, labels
 from runner.images._folder import BENCH
@@ -197,7 +197,7 @@ def _one(client: docker.DockerClient, begins: str) -> tuple[str, Held]:
 def _is(name: str) -> str:
     if name == BENCH:
         return "the bench itself, which gateways run from"
-    if name in _folder.names() and not (paths.images() / name / "system.toml").is_file():
+    if name in _folder.names() and not (_folder.place(name) / "system.toml").is_file():
         return f"{name}, which systems stand on and which is none"
     return f"an image of {name}"
 

@@ -96,7 +96,7 @@ _RENEW = "`bench images lock` makes it anew."
 
 def file(name: str) -> Path:
     """Where the lock of an image's packages of Debian lies; that of the bench beside the others."""
-    return paths.images() / name / DEBIAN
+    return _folder.place(name) / DEBIAN
 
 
 def debian(name: str) -> DebianLock | None:
@@ -161,7 +161,7 @@ def files(name: str, version: str | None = None) -> tuple[Path, ...]:
     """
     if name == BENCH:
         return (paths.root() / UV,)
-    folder = paths.images() / name
+    folder = _folder.place(name)
     found = {*folder.glob("*.lock"), *folder.glob(NPM), *folder.glob(f"{_folder.LOCKS}/*.txt")}
     if version is not None:
         found -= {folder / _folder.LOCKS / f"{one}.txt" for one in _folder.versions(name)}

@@ -32,6 +32,7 @@ from runner.runs.pool import run_all
 from runner.runs.protocol import Protocol, label
 from runner.runs.purse import Purse
 from runner.runs.watch import Watch
+from runner.systems.outside import described
 
 
 class OutputLost(CannotStart):
@@ -66,6 +67,7 @@ def blank(
             name=protocol.system.name,
             version=protocol.system.version,
             licence=protocol.system.licence,
+            reader="system" if protocol.system.outside else "bench",
         ),
         arm=protocol.arm,
         model=protocol.model,
@@ -79,6 +81,10 @@ def blank(
             *(
                 Fixture(name=name, sha256=sha256)
                 for name, sha256 in protocol.suite.digests(case).items()
+            ),
+            *(
+                Fixture(name=name, sha256=sha256)
+                for name, sha256 in described(protocol.system).items()
             ),
             *(
                 Fixture(name=f"scripted/{table.name}", sha256=table.sha256)

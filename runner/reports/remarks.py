@@ -69,6 +69,8 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
             f"The notes of pages are scripted: {LABEL}, statement by statement. No model chose what"
             " to keep, so this shows what the memory's store and search do with a plain note."
         )
+    if protocol.system.outside:
+        found.append(_brought(protocol))
     if isinstance(protocol.case, Case) and "statements" in protocol.system.capabilities:
         found.append(
             f"{protocol.system.name} gives its statements no status, so each one that it still"
@@ -98,3 +100,14 @@ def notes(protocol: Protocol) -> tuple[str, ...]:
             + "."
         )
     return tuple(found)
+
+
+def _brought(protocol: Protocol) -> str:
+    """Of a system that is not the bench's own: on whose word it rests what its store holds."""
+    told = f"{protocol.system.name} is none of this bench's systems: it came with its own folder."
+    if not isinstance(protocol.case, Case):
+        return told
+    return (
+        f"{told} Its store was read by its own driver, in a container beside nothing but a"
+        " snapshot: what is said of its claims rests on the system's word."
+    )

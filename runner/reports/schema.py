@@ -52,6 +52,9 @@ class SystemIdentity(Noun):
     name: str
     version: str
     licence: str
+    reader: Literal["bench", "system"] = "bench"
+    """Who read its store: this bench; or its own driver, by ``export``, on whose word a verdict
+    about what the store holds then rests."""
 
 
 class Spend(Noun):

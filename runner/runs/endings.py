@@ -11,6 +11,7 @@ from runner.errors import (
     EngineLost,
     HostileSnapshot,
     SandboxError,
+    UnreadableStore,
 )
 from runner.model import Call, Ending, Outcome, Step
 from runner.runs import calls
@@ -91,7 +92,7 @@ def ending_of(error: BaseException) -> Ending:
             kind = "engine_lost"
         case ContainerDied():
             kind = "container_died"
-        case HostileSnapshot():
+        case HostileSnapshot() | UnreadableStore():
             kind = "snapshot"
         case SandboxError():
             kind = "sandbox"

@@ -14,6 +14,7 @@ from runner.model import (
     Store,
 )
 from runner.runs.clock import Clock
+from runner.runs.export import Exporting
 from runner.runs.sandbox.protocol import GatewayBox, SystemBox
 from runner.suites.suite import Material
 
@@ -39,5 +40,7 @@ class Job:
     gateway_record: GatewayRecord
     read: Callable[[Path], Store]
     """The system's reader."""
+    export: Exporting | None
+    """How the system itself is asked what its store holds; none where the reader does it."""
     judge: Callable[[Material], Judgement]
     """The suite's checks."""

@@ -1,7 +1,7 @@
 """From what the user asks for to the jobs that do it."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from runner.gateway.config import GatewayConfig, TableSource
 from runner.model import GatewayRecord, RunSpec
 from runner.paths import fixtures
 from runner.prices import PriceList
+from runner.runs.export import Exporting
 from runner.runs.job import Job, Judgement
 from runner.runs.learn_tables import confirming
 from runner.runs.page_tables import remembering, table_name
@@ -22,6 +23,8 @@ from runner.suites.honesty_learning import Lesson
 from runner.suites.memory_honesty import Exam, load_vault
 from runner.suites.suite import Material
 from runner.suites.update_gate import Gate
+from runner.systems import outside
+from runner.systems.catalog import Export
 
 DOOR = {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080", "ANTHROPIC_API_KEY": "none"}
 """How a system finds the gateway. The key is no key: the real one never enters its container."""
@@ -64,6 +67,9 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
     """
     if protocol.arm != "scripted" or not protocol.system.purposes:
         return ()
+    if protocol.system.outside:
+        found = _brought(protocol)
+        return _with_fault(protocol, found)
     if isinstance(protocol.case, Gate) and protocol.case.fixtures == "upstream":
         # Made here: the project carries no copy of the published pairs.
         name = f"{protocol.system.name}/published-pairs.toml"
@@ -87,6 +93,27 @@ def tables(protocol: Protocol) -> tuple[TableSource, ...]:
             hint=f"They would be at {_scripted(protocol.system.name, protocol.case.script)}.",
         )
     return _with_fault(protocol, found) if found else ()
+
+
+def _brought(protocol: Protocol) -> list[TableSource]:
+    """The table in the folder of a system that is not the bench's.
+
+    Raises:
+        UsageError: there is none, and every run asks a model; or it cannot be read.
+    """
+    system, script = protocol.system, protocol.case.script
+    text = outside.table(system, script)
+    if text is None:
+        asks = protocol.suite.asks_a_model or (
+            isinstance(protocol.case, Exam) and system.ingestion is not None
+        )
+        if asks:
+            raise UsageError(
+                f"There are no scripted answers of {system.name} for {protocol.case.name}.",
+                hint=f"They would be at {outside.SCRIPTED}/{script}.toml in its folder.",
+            )
+        return []
+    return [_table(f"{system.image}/{script}.toml", text)]
 
 
 def _by_hand(protocol: Protocol) -> list[TableSource]:
@@ -148,6 +175,12 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
     system = SystemBox(
         image=images.system, env={**DOOR, "BENCH_SETTINGS": orjson.dumps(settings).decode()}
     )
+    exporting = None
+    if protocol.system.exports:
+        # No door: nothing that is read needs a model.
+        told = {key: value for key, value in system.env.items() if key not in DOOR}
+        form = protocol.system.export or Export()
+        exporting = Exporting(replace(system, env=told), form.deadline_s)
 
     def job(spec: RunSpec) -> Job:
         config = GatewayConfig(
@@ -187,6 +220,7 @@ def jobs(protocol: Protocol, images: Images, prices: PriceList) -> tuple[Job, ..
             ),
             gateway_record=record,
             read=protocol.system.read,
+            export=exporting,
             judge=judge,
         )
 

@@ -22,14 +22,17 @@ from runner.model import (
     SnapshotRecord,
     Step,
     StepRecord,
+    Store,
 )
 from runner.runs import calls
 from runner.runs.account import Account
 from runner.runs.endings import Ended, ending_after, interrupted, passes, unleased
+from runner.runs.export import Exporter
 from runner.runs.job import Job, Judgement
 from runner.runs.keep import Keep
 from runner.runs.purse import Purse
 from runner.runs.sandbox.protocol import Box, PeakMemory, Sandbox
+from runner.runs.sandbox.snapshot import Snapshot
 from runner.runs.snapshots import read_snapshot
 from runner.runs.warned import warned
 from runner.runs.watch import Watch
@@ -73,6 +76,7 @@ class Attempt:
         self._watch = watch
         self._keep = keep
         self._box: Box | None = None
+        self._exporter = Exporter(sandbox, job.spec.id, job.export) if job.export else None
         self._cancelled = threading.Event()
         self._account = Account(lambda call: watch.call(job.spec.id, call))
         self._steps: list[StepRecord] = []
@@ -92,6 +96,8 @@ class Attempt:
         if self._box is not None:
             self._account.stop(self._box)
             self._box.close()
+        if self._exporter is not None:
+            self._exporter.close()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -301,10 +307,15 @@ class Attempt:
                 step=step.name,
                 sha256=snapshot.sha256,
                 size=len(snapshot.archive),
-                store=read_snapshot(snapshot, self.job.read),
+                store=self._read(snapshot),
             )
         )
         return snapshot.sha256
+
+    def _read(self, snapshot: Snapshot) -> Store:
+        if self._exporter is not None:
+            return self._exporter.read(snapshot)
+        return read_snapshot(snapshot, self.job.read)
 
     def _why(self, error: Exception) -> Ending:
         """The ending an error stands for: a stop or the gateway's word goes before its symptom."""

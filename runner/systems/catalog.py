@@ -1,168 +1,87 @@
-"""Every system the bench can measure: what its folder under ``images`` says of it."""
+"""Every system the bench can measure: what its folder says of it.
 
-import importlib
+The bench's own lie under ``images``; one more may lie anywhere (``--system-dir``), and is taken in
+by its data alone, see :mod:`runner.systems.outside`.
+"""
+
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import ValidationError
 
 from runner import paths
 from runner.errors import UsageError
-from runner.model import ImageTable, Noun, Store
+from runner.systems import outside
+from runner.systems.system import Capability, Export, Ingesting, Option, Preset, System
+
+__all__ = [
+    "FILE",
+    "Capability",
+    "Export",
+    "Ingesting",
+    "Option",
+    "Preset",
+    "System",
+    "archived",
+    "brought",
+    "load",
+    "load_all",
+    "names",
+]
 
 FILE = "system.toml"
-
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "string": (str,),
-    "table": (dict,),
-}
-
-
-Capability = Literal["claims", "statements", "recall", "scores", "refuses", "probes", "told"]
-"""``statements``: what its store holds has no status; ``recall``: it answers questions with pages;
-``scores``: and says how well each fits; ``refuses``: and says when it holds nothing; ``told``: it
-is given the right answers."""
-
-
-class Option(Noun):
-    """One setting a system takes."""
-
-    type: Literal["boolean", "integer", "number", "string", "table"]
-    default: JsonValue
-    about: str
-
-    def fits(self, value: JsonValue) -> bool:
-        """Whether a value is of the option's type; a truth value is no number."""
-        if isinstance(value, bool):
-            return self.type == "boolean"
-        return isinstance(value, _KINDS[self.type])
-
-
-class Preset(Noun):
-    """A system of its own name that is another one with some options set."""
-
-    title: str
-    about: str
-    options: dict[str, JsonValue] = Field(default_factory=dict)
-    capabilities: tuple[Capability, ...]
-    model: str | None = None
-    """What is baked into its image; none for the image's default."""
-
-
-class Ingesting(Noun):
-    """What bounds the model calls of a system that calls a model while it indexes pages."""
-
-    calls: int = Field(default=1, ge=1)
-    """About a page, at most, tries included."""
-    beside: int = Field(default=0, ge=0)
-    """Beside those about pages, at most."""
-    prompt_bytes: int = Field(ge=0)
-    """Of a call beside the page and what was said before it, at most."""
-    reply_tokens: int = Field(ge=1)
-    """Of a reply, at most."""
-    conversation: bool = False
-    """Whether a call holds all that was said before it."""
-    context_tokens: int = Field(default=1_000_000, ge=1)
-    """Of a call, at most: what a model can be told at all."""
-
-
-class System(Noun):
-    """What the bench knows of a system before it starts it: the content of a ``system.toml``."""
-
-    schema_version: Literal[1] = Field(alias="schema")
-    name: str
-    """The name of its folder, and the one it is asked for by."""
-    title: str
-    version: str
-    """The version that is run: its own default, or another that was asked for."""
-    versions: tuple[str, ...] = ()
-    """Other versions that its image can be built of."""
-    licence: str
-    """An SPDX identifier."""
-    about: str
-    verbs: tuple[str, ...]
-    """Verbs its driver answers."""
-    capabilities: tuple[Capability, ...]
-    store: str
-    """The file or folder of a snapshot that its reader reads."""
-    purposes: dict[str, str]
-    """What it calls a model for: names, each with what the call does."""
-    ingestion: str | None = None
-    """The purpose it calls a model for while it indexes pages; none where it calls none then."""
-    reading: str | None = None
-    """The purpose of an agent that goes from page to page itself; none where there is none."""
-    ingesting: Ingesting | None = None
-    """What those calls come to at most; none where nobody wrote it down."""
-    options: dict[str, Option] = Field(default_factory=dict)
-    """Settings it takes, by name."""
-    presets: dict[str, Preset] = Field(default_factory=dict)
-    """Systems that are this one with some options set, by name."""
-    folder: str = ""
-    """The folder of its image, where it is a preset of another system."""
-    image_table: ImageTable = Field(default_factory=ImageTable, alias="image")
-    """What there is to know of its image."""
-    model: str | None = None
-    """What is baked into its image; none where nothing is to choose."""
-    reader: str
-    """Where its reader is, as ``module:attribute``."""
-    wire: str
-    """Where its wire is, as ``module:attribute``; only the gateway loads it."""
-
-    @property
-    def image(self) -> str:
-        """The name of its image."""
-        return self.folder or self.name
-
-    @property
-    def redistributable(self) -> bool:
-        """Whether its image may be handed on to others."""
-        return self.image_table.redistributable
-
-    @property
-    def restriction(self) -> str:
-        """Why its image may not be handed on; empty where it may."""
-        return " ".join(self.image_table.why.split())
-
-    def read(self, snapshot: Path) -> Store:
-        """Read a snapshot with the system's own reader.
-
-        Args:
-            snapshot: the folder the snapshot was unpacked into; it is not changed.
-
-        Raises:
-            SandboxError: the snapshot is hostile or cannot be read.
-        """
-        module, _, attribute = self.reader.partition(":")
-        reader = getattr(importlib.import_module(module), attribute)
-        store = reader(snapshot)
-        assert isinstance(store, Store)
-        return store
-
-    def settle(self, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        """The options in force: the system's own, with the given ones in their place.
-
-        Raises:
-            UsageError: it takes no such option, or not a value of that type.
-        """
-        for name, value in options.items():
-            option = self.options.get(name)
-            if option is None:
-                known = ", ".join(self.options) or "none"
-                raise UsageError(f"{self.name} takes no option {name}.", hint=f"It takes: {known}.")
-            if not option.fits(value):
-                raise UsageError(f"{self.name} takes a {option.type} as {name}, not {value!r}.")
-        return {name: option.default for name, option in self.options.items()} | dict(options)
 
 
 def names() -> tuple[str, ...]:
     """Every system there is, in alphabetical order. One that has presets is measured by theirs."""
-    found = [_parse(file) for file in sorted(paths.images().glob(f"*/{FILE}"))]
-    return tuple(sorted(name for system in found for name in (system.presets or (system.name,))))
+    return tuple(sorted(name for system in _every() for name in _measured(system)))
+
+
+def brought() -> System | None:
+    """The system in the folder that ``--system-dir`` named; none where none was named.
+
+    Raises:
+        UsageError: what the folder says is wrong, or clashes with a system of the bench.
+    """
+    return _brought(_own())
+
+
+def archived(folder: Path, name: str, version: str) -> System:
+    """A system out of a folder with what an archive holds of it, which its image is no part of.
+
+    Raises:
+        UsageError: there is no such system, or not in that version, or what is said of it is wrong.
+    """
+    system = _settled(outside.parse(folder, _taken(_own()), built=False), folder / FILE)
+    return _of_version(_named([system], name), version)
+
+
+def _brought(own: list[System]) -> System | None:
+    folder = paths.system_dir()
+    if folder is None:
+        return None
+    return _settled(outside.parse(folder, _taken(own)), folder / FILE)
+
+
+def _taken(own: list[System]) -> set[str]:
+    """Names that no other system can have."""
+    taken = {name for system in own for name in (system.name, *system.presets)}
+    return taken | {file.parent.name for file in paths.images().glob("*/Dockerfile")} | {"bench"}
+
+
+def _every() -> list[System]:
+    own = _own()
+    other = _brought(own)
+    return own if other is None else [*own, other]
+
+
+def _own() -> list[System]:
+    return [_parse(file) for file in sorted(paths.images().glob(f"*/{FILE}"))]
+
+
+def _measured(system: System) -> tuple[str, ...]:
+    return tuple(system.presets) or (system.name,)
 
 
 def load(name: str, version: str | None = None) -> System:
@@ -176,28 +95,31 @@ def load(name: str, version: str | None = None) -> System:
         UsageError: there is no such system, or not in that version, or what its folder says is
             wrong.
     """
-    system = _find(name)
+    return _of_version(_named(_every(), name), version)
+
+
+def _of_version(system: System, version: str | None) -> System:
     known_versions = (system.version, *system.versions)
     if version is None or version == system.version:
         return system
     if version not in known_versions:
         raise UsageError(
-            f"{name} cannot be run in version {version!r}.",
+            f"{system.name} cannot be run in version {version!r}.",
             hint=f"There are: {', '.join(known_versions)}.",
         )
     others = tuple(other for other in known_versions if other != version)
     return system.model_copy(update={"version": version, "versions": others})
 
 
-def _find(name: str) -> System:
-    found = [_parse(file) for file in sorted(paths.images().glob(f"*/{FILE}"))]
-    for system in found:
+def _named(systems: list[System], name: str) -> System:
+    for system in systems:
         if system.name == name and not system.presets:
             return system
         if name in system.presets:
             return _preset(system, name)
+    known = sorted(one for system in systems for one in _measured(system))
     raise UsageError(
-        f"There is no system {name!r}.", hint=f"There are: {', '.join(names()) or 'none'}."
+        f"There is no system {name!r}.", hint=f"There are: {', '.join(known) or 'none'}."
     )
 
 
@@ -236,17 +158,26 @@ def _parse(file: Path) -> System:
         system = System.model_validate(raw)
     except (OSError, ValueError, ValidationError) as error:
         raise UsageError(f"{file} describes no system: {error}") from error
-    if chosen := {"folder", "model"} & raw.keys():
+    if chosen := {"folder", "model", "home", "described", "export"} & raw.keys():
         raise UsageError(f"{file} sets {chosen.pop()}, which is not said there.")
-    models = system.image_table.models
-    system = system.model_copy(update={"model": models[0] if models else None})
     if system.name != file.parent.name:
         raise UsageError(f"{file} names the system {system.name!r}, its folder another.")
     for what, spec in (("reader", system.reader), ("wire", system.wire)):
-        module, _, attribute = spec.partition(":")
+        module, _, attribute = spec.partition(":") if isinstance(spec, str) else ("", "", "")
         # A stranger's folder must not choose what the bench imports.
         if not module.startswith("runner.systems.") or not attribute.isidentifier():
             raise UsageError(f"{file}: the {what} is not runner.systems.MODULE:NAME.")
+    return _settled(system, file)
+
+
+def _settled(system: System, file: Path) -> System:
+    """A system whose parts go together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    models = system.image_table.models
+    system = system.model_copy(update={"model": models[0] if models else None})
     for key, purpose in (("ingestion", system.ingestion), ("reading", system.reading)):
         if purpose is not None and purpose not in system.purposes:
             raise UsageError(f"{file}: {key}: {purpose!r} is none of its purposes.")

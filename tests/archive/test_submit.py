@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import orjson
 import pytest
 from rich.console import Console
 
@@ -91,6 +92,18 @@ def test_an_archive_does_as_well(made: dict[str, Result], tmp_path: Path) -> Non
     assert "Not checked" not in submission.rule("verify").found
 
 
+def test_a_system_that_read_its_own_store_and_says_so(
+    made: dict[str, Result], tmp_path: Path
+) -> None:
+    document = orjson.loads(made["trip"].path.read_bytes())
+    document["system"]["reader"] = "system"
+    document["notes"] += ["What is said of its claims rests on the system's word."]
+    path = tmp_path / "own.json"
+    path.write_bytes(orjson.dumps(document))
+    rule = check(path).rule("reader")
+    assert (rule.follows, rule.found[:14]) == (Follows.HOLDS, "engine itself,")
+
+
 # ---------------------------------------------------------------- what breaks each
 
 
@@ -146,6 +159,11 @@ BREAKS: dict[str, tuple[str, str, Callable[[Document], object]]] = {
         "trip",
         "ceilings",
         lambda d: run(d, 2)["calls"][1].update(flags=["lowered"]),
+    ),
+    "a store that its system read, untold": (
+        "trip",
+        "reader",
+        lambda d: d["system"].update(reader="system"),
     ),
     "more pages": ("dev", "top-k", lambda d: d["case"].update(top_k=TOP_K + 1)),
     "more pages for a pair": ("learning", "top-k", lambda d: d["case"].update(top_k=1)),

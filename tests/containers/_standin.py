@@ -81,7 +81,7 @@ def standing_in(
     its own where one is given, which names nothing."""
     host = bridge_address(engine)
     named = {} if case == "update-gate" or table else dict(load_case(case).names)
-    names, wire = json.dumps(named), load(system).wire
+    names, wire = json.dumps(named), str(load(system).wire)
     table = table or TABLES / system / f"{case}.toml"
     arguments = ("--host", host, "--wire", wire, "--table", str(table), "--names", names)
     process = subprocess.Popen(

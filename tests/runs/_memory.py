@@ -40,12 +40,13 @@ from runner.runs.sandbox.protocol import (
     EventCallback,
     GatewayBox,
     PeakMemory,
+    Reading,
     Reply,
     Side,
     SystemBox,
 )
 from runner.runs.sandbox.snapshot import Snapshot, from_tar
-from runner.systems.engine.reader import FILE
+from runner.systems.engine.reader import FILE, read
 from runner.systems.engine.wire import EngineWire
 
 Verb = Callable[[Mapping[str, Any]], Any]
@@ -329,6 +330,7 @@ class MemorySandbox:
         mute_clock: whether systems keep to themselves what day they see.
         gate: boxes wait for it while they open, as a slow engine makes them.
         opened: ids of the runs whose boxes are open.
+        readings: every store that a system was asked to read itself.
     """
 
     def __init__(self, folder: Path, **habits: Habit) -> None:
@@ -342,6 +344,7 @@ class MemorySandbox:
         self.gate.set()
         self.opened: set[str] = set()
         self.boxes: dict[str, MemoryBox] = {}
+        self.readings: list[MemoryReading] = []
 
     @contextmanager
     def open(
@@ -369,9 +372,67 @@ class MemorySandbox:
         finally:
             box.close()
 
+    @contextmanager
+    def read(
+        self,
+        run_id: str,
+        system: SystemBox,
+        store: Snapshot,
+        *,
+        deadline_s: float,
+        on_opening: Callable[[Reading], None] | None = None,
+    ) -> Iterator[Reading]:
+        reading = MemoryReading(self, system, store)
+        self.readings.append(reading)
+        try:
+            if on_opening is not None:
+                on_opening(reading)
+            yield reading
+        finally:
+            reading.close()
+
     def close(self) -> None:
         for box in self.boxes.values():
             box.close()
+
+
+class MemoryReading:
+    """A store, read by the engine's own reader in a thread of its own."""
+
+    def __init__(self, owner: "MemorySandbox", system: SystemBox, store: Snapshot) -> None:
+        self.box = system
+        self._owner = owner
+        self._folder = tempfile.TemporaryDirectory(prefix="memory-bench-", dir=owner.folder)
+        store.write(Path(self._folder.name))
+        self._system = LineChannel("system", self._reply)
+        self.closed = 0
+
+    @property
+    def system(self) -> LineChannel:
+        return self._system
+
+    @property
+    def store(self) -> str:
+        return self._folder.name
+
+    def close(self) -> None:
+        self.closed += 1
+        self._system.end(ContainerDied("The container was removed: its box was closed."))
+        self._folder.cleanup()
+
+    def _reply(self, request: dict[str, Any]) -> dict[str, Any]:
+        habit = self._owner.habits.get(request["verb"])
+        assert request["verb"] == "export"
+        assert request["path"] == self.store
+        try:
+            own = self._export(request) if habit is None else habit(self, request, self._export)  # type: ignore[arg-type]
+        except DriverError as error:
+            failure = {"type": error.kind, "message": error.message}
+            return {"id": request["id"], "ok": False, "error": failure}
+        return {"id": request["id"], "ok": True, "result": own}
+
+    def _export(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        return read(Path(request["path"])).model_dump(mode="json")
 
 
 def hang(box: MemoryBox, _request: Mapping[str, Any], _verb: Verb) -> Any:

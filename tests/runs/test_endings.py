@@ -19,7 +19,7 @@ ESCAPE = Ending(outcome=Outcome.INVALID, kind="escape", detail="out")
         (errors.EngineLost("gone"), "errored", "engine_lost"),
         (errors.ContainerDied("dead"), "errored", "container_died"),
         (errors.HostileSnapshot("a link"), "errored", "snapshot"),
-        (errors.UnreadableStore("torn"), "errored", "sandbox"),
+        (errors.UnreadableStore("torn"), "errored", "snapshot"),
         (errors.CannotStart("no image"), "errored", "bench"),
         (OSError(28, "No space left on device"), "errored", "disk"),
         (ZeroDivisionError("oops"), "errored", "bug"),

@@ -182,6 +182,11 @@ def _entries(report: Report, evidence: Evidence) -> Mapping[str, Entry]:
 
 
 def _snapshots(report: Report, taken: list[SnapshotRecord], evidence: Evidence, look: Look) -> None:
+    if report.system.reader == "system":
+        raise NotCheckable(
+            f"{report.system.name} read its stores itself, in a container; `bench rerun` has it"
+            " read them again."
+        )
     if not evidence.packed:
         raise NotCheckable(_ALONE)
     if not evidence.snapshots:

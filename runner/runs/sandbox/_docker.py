@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from runner.errors import EngineLost
-from runner.runs.sandbox._box import CLOSE_S, EngineBox
+from runner.runs.sandbox._box import EngineBox
+from runner.runs.sandbox._containers import CLOSE_S
 from runner.runs.sandbox._engine import Engine, EngineRefused, connect
 from runner.runs.sandbox._lease import Domain, Lease, folder
+from runner.runs.sandbox._reading import EngineReading
 from runner.runs.sandbox._reaper import remove_lease
 from runner.runs.sandbox._shield import uninterrupted
-from runner.runs.sandbox.protocol import Box, EventCallback, GatewayBox, SystemBox
+from runner.runs.sandbox.protocol import Box, EventCallback, GatewayBox, Reading, SystemBox
+from runner.runs.sandbox.snapshot import Snapshot
 
 
 class EngineSandbox:
@@ -51,6 +54,26 @@ class EngineSandbox:
             yield box
         finally:
             box.close()
+
+    @contextlib.contextmanager
+    def read(
+        self,
+        run_id: str,
+        system: SystemBox,
+        store: Snapshot,
+        *,
+        deadline_s: float,
+        on_opening: Callable[[Reading], None] | None = None,
+    ) -> Iterator[EngineReading]:
+        """See :meth:`runner.runs.sandbox.protocol.Sandbox.read`."""
+        reading = EngineReading(self.engine, self.lease, run_id, system)
+        try:
+            if on_opening is not None:
+                on_opening(reading)
+            reading.start(store, deadline_s)
+            yield reading
+        finally:
+            reading.close()
 
     def close(self) -> None:
         """See :meth:`runner.runs.sandbox.protocol.Sandbox.close`.

@@ -96,24 +96,29 @@ class Engine:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
+        archive: bytes | None = None,
         deadline_s: float = CALL_S,
         max_bytes: int = ANSWER_BYTES,
         missing_ok: bool = False,
     ) -> tuple[Mapping[str, str], bytes | None]:
         """One call, its answer as bytes: headers and body. See :meth:`call`.
 
+        What is sent may be an archive (a tar) in place of JSON.
+
         The body is none where the engine says 404 and that is fine, and is cut at ``max_bytes`` +
         1, so that one that is too long can be told.
         """
         end = time.monotonic() + deadline_s
         call = f"{method} {path}"
+        kind = "application/json" if body is not None else None
+        kind = "application/x-tar" if archive is not None else kind
         connection = Connection(self.address, end)
         try:
             connection.request(
                 method,
                 f"/v{self.api}{path}{_query(query)}",
-                body=None if body is None else json.dumps(body),
-                headers={} if body is None else {"Content-Type": "application/json"},
+                body=archive if body is None else json.dumps(body),
+                headers={} if kind is None else {"Content-Type": kind},
             )
             raw = connection.sock
             raw.settimeout(left(end))

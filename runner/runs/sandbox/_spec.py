@@ -13,6 +13,8 @@ DOOR = "/run/door"
 LEDGER = "/run/ledger"
 CALLS = f"{LEDGER}/calls.jsonl"
 EXCHANGE = "/run/exchange"
+STORE = "/run/store"
+"""Where a snapshot lies for a driver that is asked what it holds."""
 DOOR_BYTES = 1 * MIB
 GATEWAY_TMP_BYTES = 64 * MIB
 
@@ -62,6 +64,30 @@ class Names:
         return (self.door, self.ledger, self.exchange)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingNames:
+    """What the objects are called by which a store is read."""
+
+    system: str
+    putting: str
+    store: str
+
+    @classmethod
+    def of(cls, key: str) -> "ReadingNames":
+        """Names for a reading with this key, which has to be unique on the engine."""
+        return cls(*(f"memory-bench-{key}-reading-{role}" for role in cls.__slots__))
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """Both containers; one of them is never started."""
+        return (self.system, self.putting)
+
+    @property
+    def volumes(self) -> tuple[str, ...]:
+        """The one volume."""
+        return (self.store,)
+
+
 def volume(name: str, size: int, labels: Mapping[str, str]) -> dict[str, Any]:
     """A volume in memory: it has a size, an owner, and nothing of it stays on a disk."""
     options = f"size={size},uid={USER},gid={USER},mode=0700"
@@ -81,6 +107,15 @@ def disk_volume(name: str, labels: Mapping[str, str]) -> dict[str, Any]:
 
 def system(box: SystemBox, names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
     """The body that creates the system's container."""
+    body = _system(box, labels)
+    body["HostConfig"]["Mounts"] = [
+        _mount(names.door, DOOR, read_only=True),
+        _mount(names.exchange, EXCHANGE),
+    ]
+    return body
+
+
+def _system(box: SystemBox, labels: Mapping[str, str]) -> dict[str, Any]:
     tmpfs = {HOME: _tmpfs(box.home_bytes, "exec"), "/tmp": _tmpfs(box.tmp_bytes, "exec")}  # noqa: S108
     if box.shm_bytes:
         tmpfs["/dev/shm"] = _tmpfs(box.shm_bytes, "noexec")  # noqa: S108
@@ -93,10 +128,24 @@ def system(box: SystemBox, names: Names, labels: Mapping[str, str]) -> dict[str,
         "MemorySwap": box.memory_bytes,
         "PidsLimit": box.pids,
         "Tmpfs": tmpfs,
-        "Mounts": [_mount(names.door, DOOR, read_only=True), _mount(names.exchange, EXCHANGE)],
     }
     if box.cpus is not None:
         body["HostConfig"]["NanoCpus"] = round(box.cpus * 1e9)
+    return body
+
+
+def putting(box: SystemBox, names: ReadingNames, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The body of a container that is never started: a store is put into a volume through it."""
+    body = _container(box.image, {}, labels)
+    body["Entrypoint"], body["Cmd"] = ["true"], []
+    body["HostConfig"] |= {"NetworkMode": "none", "Mounts": [_mount(names.store, STORE)]}
+    return body
+
+
+def reading(box: SystemBox, names: ReadingNames, labels: Mapping[str, str]) -> dict[str, Any]:
+    """The body of a container that reads a store: as the system's own, without a door."""
+    body = _system(box, labels)
+    body["HostConfig"]["Mounts"] = [_mount(names.store, STORE, read_only=True)]
     return body
 
 

@@ -172,6 +172,25 @@ class Box(Protocol):
         ...
 
 
+class Reading(Protocol):
+    """A container of a system beside the snapshot of one of its stores, and nothing else: no door,
+    no network, nothing that it could write to but its own home."""
+
+    @property
+    def system(self) -> Channel:
+        """The driver."""
+        ...
+
+    @property
+    def store(self) -> str:
+        """Where the snapshot lies for it, read-only."""
+        ...
+
+    def close(self) -> None:
+        """Remove everything of it. Twice is once."""
+        ...
+
+
 class Sandbox(Protocol):
     """A place where runs can happen. Many boxes may be open at once, from many threads."""
 
@@ -206,6 +225,31 @@ class Sandbox(Protocol):
             ContainerDied: it was closed while it opened.
             DeadlineMissed: the engine was too slow.
             EngineLost: the engine stopped answering.
+        """
+        ...
+
+    def read(
+        self,
+        run_id: str,
+        system: SystemBox,
+        store: Snapshot,
+        *,
+        deadline_s: float,
+        on_opening: Callable[[Reading], None] | None = None,
+    ) -> AbstractContextManager[Reading]:
+        """Start a system's driver beside a snapshot of its store; leaving the context removes all
+        of it on every path out.
+
+        Args:
+            run_id: goes into labels only.
+            system: what is started.
+            store: what it is given.
+            deadline_s: for the whole opening.
+            on_opening: gets it before anything of it is there, so that it can be closed while it
+                opens; nothing else may be asked of it yet.
+
+        Raises:
+            CannotStart, ContainerDied, DeadlineMissed, EngineLost: as :meth:`open`.
         """
         ...
 

@@ -1,10 +1,5 @@
-"""What the gateway has to know of a system: how its model calls are read and answered.
+"""What a wire is."""
 
-A system's own package implements it; the gateway is given ``module:attribute`` when it starts
-and knows no system by name.
-"""
-
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -45,22 +40,3 @@ class Wire(Protocol):
     def canonical(self, headers: Mapping[str, str], body: Mapping[str, Any]) -> bytes:
         """The request without what differs from call to call, for digests and replay."""
         ...
-
-
-def load_wire(spec: str) -> Wire:
-    """Import ``package.module:Attribute`` and make the wire it names.
-
-    Raises:
-        ValueError: when nothing importable is named, or what is named is no wire.
-    """
-    module, _, attribute = spec.partition(":")
-    if not module or not attribute:
-        raise ValueError(f"the wire {spec!r} is not of the form package.module:Attribute")
-    try:
-        made = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as problem:
-        raise ValueError(f"the wire {spec!r} cannot be imported: {problem}") from problem
-    wire = made() if isinstance(made, type) else made
-    if not isinstance(wire, Wire):
-        raise ValueError(f"{spec!r} is no wire: it lacks purpose, fields, reply or canonical")
-    return wire
