@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from runner import engine_api, images
 from runner.commands._options import SystemDir
+from runner.commands._work import Steps
 from runner.errors import CannotStart, UsageError
 from runner.images import drift, locks
 from runner.images.twice import Difference, Twice, twice
@@ -84,7 +84,7 @@ def build(
                 print(_HEAD, flush=True)
             repeats = True
             for name in asked:
-                with _Steps(errors, name, quiet=quiet) as steps:
+                with Steps(errors, quiet=quiet).of(name) as steps:
                     row = twice(images.Builder(client, steps.told), name, version, model)
                 repeats = repeats and row.repeats
                 if markdown:
@@ -92,7 +92,7 @@ def build(
                 else:
                     _show(row)
             raise typer.Exit(0 if repeats else 1)
-        steps = _Steps(errors, "", quiet=quiet)
+        steps = Steps(errors, quiet=quiet)
         builder = images.Builder(client, steps.told, snapshot=moment)
         for name in asked:
             start = time.monotonic()
@@ -192,39 +192,3 @@ def _check(name: str, version: str | None, model: str | None) -> None:
                     hint=f"It runs from another's: bench images build {system.image}{baked}",
                 )
     images.check(name, version=version, model=model)
-
-
-class _Steps:
-    """The steps of a build as they come: lines, and on a terminal how long it has been going."""
-
-    def __init__(self, console: Console, name: str, *, quiet: bool) -> None:
-        self.any = False
-        self._quiet = quiet
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        self._bar = Progress(
-            *columns,
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._bar.add_task(name, total=None)
-
-    def of(self, name: str) -> "_Steps":
-        """From here on, of another image."""
-        self.any = False
-        self._bar.reset(self._task, description=name)
-        return self
-
-    def __enter__(self) -> "_Steps":
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def told(self, line: str) -> None:
-        """One more step."""
-        self.any = True
-        if not self._quiet:
-            self._bar.console.print(Text(plain(line)), highlight=False, soft_wrap=True)

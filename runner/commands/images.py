@@ -1,6 +1,5 @@
 """``bench images``: what is built, what can be, and what nothing will ask for again."""
 
-import json
 import os
 import sys
 from collections import Counter
@@ -10,18 +9,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from runner import engine_api, images
 from runner.commands import _archive, _images_build, _images_lock
-from runner.commands._options import Output
+from runner.commands._formats import write_json, write_sheets
+from runner.commands._images_list import image_sheet
+from runner.commands._options import Output, TableFormat
 from runner.errors import CannotStart, NotConfirmed, UsageError
 from runner.images import Listed, State
 from runner.images.drift import brief
 from runner.plain import plain
+from runner.reports.formats import Shown
 from runner.runs import sandbox
 
 app = typer.Typer(
@@ -35,9 +35,7 @@ def list_(
     every: Annotated[
         bool, typer.Option("--all", help="Old images one by one, and every version and model.")
     ] = False,
-    format_: Annotated[
-        Output, typer.Option("--format", help="A table for people, or every image as JSON.")
-    ] = Output.TABLE,
+    format_: TableFormat = Output.TABLE,
 ) -> None:
     """List every image: what the engine holds of it, what is in it, who may have it.
 
@@ -47,10 +45,14 @@ def list_(
     with closing(engine_api.connect()) as client:
         rows = images.survey(client)
     if format_ is Output.JSON:
-        print(json.dumps([_document(row) for row in rows], indent=2))
+        write_json([_document(row) for row in rows])
+        return
+    table = image_sheet(rows, every=every)
+    if format_ is not Output.TABLE:
+        write_sheets([table], format_)
         return
     console = Console()
-    console.print(_table(rows, every=every))
+    console.print(Shown(table))
     for line in _remarks(rows):
         console.print(Text(plain(line)))
 
@@ -107,35 +109,6 @@ app.command("restore")(_archive.restore)
 # ---------------------------------------------------------------- what is shown
 
 
-def _table(rows: Sequence[Listed], *, every: bool) -> Table:
-    """The images; old ones only counted, beside the first of their name, unless each is wanted."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("image", overflow="fold")
-    table.add_column("holds", overflow="fold")
-    table.add_column("digest", no_wrap=True)
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
-    table.add_column("old", justify="right", no_wrap=True)
-    table.add_column("share", no_wrap=True)
-    old = Counter(row.name for row in rows if row.state is State.OLD)
-    for row in rows:
-        count = 0 if every else old.pop(row.name, 0)
-        if row.state is State.OLD and not every:
-            if count:
-                table.add_row(Text(plain(row.name)), "", "", "", "", str(count), "")
-        elif every or row.default or row.held is not None:
-            table.add_row(
-                Text(plain(row.name)),
-                Text(plain(" + ".join(filter(None, (row.version, row.model))))),
-                row.held.id[7:19] if row.held else "",
-                _size(row.held.bytes) if row.held else "",
-                row.state,
-                str(count) if count else "",
-                "no" if row.restriction else "yes",
-            )
-    return table
-
-
 def _remarks(rows: Sequence[Listed]) -> Iterator[str]:
     """What a table has no room for."""
     for name in dict.fromkeys(row.name for row in rows if row.state is not State.OLD):
@@ -154,10 +127,6 @@ def _remarks(rows: Sequence[Listed]) -> Iterator[str]:
         yield "\nUndecided ones are told when what they stand on is built: `bench images build`."
     if count := sum(row.state is State.OLD for row in rows):
         yield f"\n`bench images prune` removes {count} old ones, but none that a container uses."
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.0f} MB"
 
 
 def _document(row: Listed) -> dict[str, Any]:
