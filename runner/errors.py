@@ -3,7 +3,8 @@
 | code | ending |
 |---:|---|
 | 0 | every run passed, or the bar of the update gate is met, which forgives a sample |
-| 1 | a run failed its checks, or the bar is not met; a result made again is not the same |
+| 1 | a run failed its checks, or the bar is not met; a result made again is not the same; a
+|   | comparison found something worse |
 | 2 | the command line or an input file is wrong; nothing was started |
 | 3 | a run is incomplete: ceiling, deadline or interruption |
 | 4 | a run is invalid: wrong model, an escape succeeded, an answer missing |
