@@ -3,6 +3,8 @@
 import csv
 import gzip
 import io
+import re
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,27 +13,23 @@ import orjson
 import pytest
 from rich.cells import cell_len
 
+from runner.commands._show import sheets_of_all
+from runner.errors import BenchError
 from runner.reports.files import load
 from runner.reports.formats import csv_text, json_bytes, markdown, records
 from runner.reports.schema import Report
 from runner.reports.sheet import Cell, Column, Sheet
 from runner.reports.sheets import sheets_of
 from runner.reports.terminal import render
+from tests.archive import _made
 from tests.reports._honesty import report as of_honesty
+from tests.reports._hostile import HOSTILE, hostile, places
 from tests.reports._learning import report as of_learning
 from tests.reports._printed import printed
 from tests.suites.honesty_learning._kit import learned
 from tests.suites.memory_honesty._kit import exam
 
-HOSTILE = (
-    "<script>alert(1)</script> [red]x[/red] [link=http://evil.example]y[/link]"
-    " \x1b[31m\x1b]8;;http://evil.example\x07 \x9b2J \u202egnp.exe\u2066 \u200f"
-    " | `a` \\| 孟买\r\n=1+1"
-)
-STEERS = {"\x1b", "\x9b", "\x07", "\r", "\u202e", "\u2066", "\u200f", "\x00"}
 BEFORE = Path(__file__).parent / "data" / "before-read-outs.json.gz"
-NAMES = ("text", "title", "detail", "note", "evidence", "warnings", "notes", "why", "version",
-         "licence", "bar_note", "model", "log_tail", "home", "away", "to", "reason")  # fmt: skip
 
 
 def tripped(folder: Path) -> Report:
@@ -42,39 +40,47 @@ def tripped(folder: Path) -> Report:
 
 MADE: dict[str, Callable[[Path], Report]] = {
     "trip-vs-move": tripped,
+    "update-gate": lambda folder: load(_made.gate(folder).path),
     "memory-honesty": lambda _: of_honesty(exam("dev")),
     "honesty-learning": lambda _: of_learning(after={"night": learned()}),
 }
 
 
-def hostile(value: Any, name: str = "") -> Any:
-    """The same document with hostile words in every field of words that has no form of its own."""
-    if isinstance(value, dict):
-        return {key: hostile(one, key) for key, one in value.items()}
-    if isinstance(value, list):
-        return [hostile(one, name) for one in value]
-    return f"{HOSTILE} {value}" if isinstance(value, str) and name in NAMES else value
+KEYS: dict[str, set[str]] = {
+    "trip-vs-move": set(),
+    "update-gate": {"Reported.retirements keys"},
+    "memory-honesty": {
+        "PageStatus.name", "RunSpec.id", "RunScore.run", "StepRecord.name", "StepRecord.verb",
+        "StepRecord.result", "StepRecord.result keys", "StepRecord.error",
+        "Metrics.cost keys", "Intervals.all keys",
+    },
+    "honesty-learning": {"Lesson.vault"},
+}  # fmt: skip
+"""Words that others are looked up by, so that nothing is shown of a report in which they are not
+what they have to be."""
 
 
 def steered(text: str) -> set[str]:
-    return set(text) & STEERS
+    """Characters that are obeyed instead of shown: control and format characters."""
+    return {one for one in text if unicodedata.category(one) in ("Cc", "Cf") and one not in "\n\t"}
 
 
 @pytest.mark.parametrize("suite", MADE)
 def test_hostile_words_come_out_shown_and_never_obeyed(suite: str, tmp_path: Path) -> None:
-    document = MADE[suite](tmp_path).model_dump(mode="json")
-    system = document["system"]["name"] = f"{HOSTILE} system"
-    bad = Report.model_validate_json(orjson.dumps(hostile(document)))
+    report = MADE[suite](tmp_path)
+    assert set(places(report)) > KEYS[suite]
+    bad = hostile(report, KEYS[suite])
     for width in (40, 80):
         lines = printed(render(bad), width=width)
         assert steered("\n".join(lines)) == set()
         assert max(map(cell_len, lines)) <= width
     assert "[red]x[/red]" in " ".join(" ".join(lines).split())
+    assert "[link=http" in " ".join(" ".join(lines).split())
     sheets = sheets_of(bad)
-    assert len({one.name for one in sheets}) == len(sheets)
     page = "\n".join(map(markdown, sheets))
     assert steered(page) == set()
     assert "<script>" not in page.replace("\\<", "")
+    assert "://" not in page
     sheet = csv_text(sheets)
     assert steered(sheet) == set()
     for row in csv.reader(io.StringIO(sheet)):
@@ -82,7 +88,20 @@ def test_hostile_words_come_out_shown_and_never_obeyed(suite: str, tmp_path: Pat
     told = json_bytes({one.name: records(one) for one in sheets})
     assert steered(told.decode()) == set()
     assert orjson.loads(told) == {one.name: records(one) for one in sheets}
-    assert system
+    names = [one.name for one in sheets_of_all([bad, report, bad])]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
+
+
+NEEDED = [(suite, place) for suite, some in KEYS.items() for place in sorted(some)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("suite", "place"), NEEDED)
+def test_no_word_is_left_out_that_need_not_be(suite: str, place: str, tmp_path: Path) -> None:
+    report = MADE[suite](tmp_path)
+    with pytest.raises((ValueError, LookupError, BenchError)):
+        render(hostile(report, KEYS[suite] - {place}))
 
 
 def one(text: str, value: Any = None) -> Sheet:
