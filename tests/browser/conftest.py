@@ -1,0 +1,38 @@
+"""A site of every suite's reports, and a browser to open it in: Debian's own, headless."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from runner.reports import site
+from tests.reports.conftest import originals
+from tests.reports.site.conftest import others
+
+__all__ = ["originals", "others"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium; without a sandbox of its own, which root has not."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("chromium is not installed: scripts/test installs Debian's where it can")
+    with sync_playwright() as drive:
+        found = drive.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def built(
+    others: tuple[Path, ...], originals: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> site.Site:
+    """The site, built once."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, data in originals.items():
+        (folder / f"{name}.json").write_bytes(data)
+    paths = (*others, *sorted(folder.glob("*.json")))
+    return site.build([site.load(path) for path in paths], folder / "out")
