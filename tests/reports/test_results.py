@@ -1,5 +1,7 @@
 """The page of results: every system and set, failures too, and nothing of a held-out question."""
 
+import re
+
 import pytest
 
 from runner.model import Ending, Outcome
@@ -7,7 +9,9 @@ from runner.reports.honesty import graded, row_of, under_rules
 from runner.reports.results import page
 from runner.suites.memory_honesty import Exam, load_exam
 from tests.reports._honesty import FAILED, report
+from tests.reports._hostile import hostile
 from tests.reports._taken import call, took
+from tests.reports.test_sheets import KEYS, steered
 from tests.suites.memory_honesty._big import big, made
 from tests.suites.memory_honesty._kit import (
     BACKUPS,
@@ -185,3 +189,21 @@ def test_names_in_chinese_stay_what_they_are() -> None:
     assert "**中文 \\<U+001B\\>系统**" in written
     assert "\x1b" not in written
     assert written.encode()
+
+
+def test_hostile_words_are_no_markup() -> None:
+    made = [report(exam("dev"), {"q001": None}, runs=2), report(exam("dev"), ended=FAILED)]
+    keys = KEYS["memory-honesty"] | {"Moved.rates keys"}
+    reports = [hostile(one, keys) for one in made]
+    written = page([row_of(reports[0])], reports, vs=[row_of(reports[0]).label])
+    assert steered(written) == set()
+    # In code nothing is markup but what ends it.
+    written = re.sub(r"(?<!\\)`[^`]*(?<!\\)`", "", written)
+    assert "<script>" not in written.replace("\\<", "")
+    assert "http://evil" not in written
+    assert "`a`" not in written.replace("\\`", "")
+    assert not any(line.startswith(("=1", "alert")) for line in written.splitlines())
+    width = 0
+    for line in written.replace("\\\\", "").replace("\\|", "").splitlines():
+        width = (width or line.count("|")) if line.startswith("|") else 0
+        assert line.count("|") == width, line
