@@ -1,5 +1,6 @@
 """What is seen while things go on: moving on a terminal, lines elsewhere and where CI is set."""
 
+import contextlib
 import fcntl
 import io
 import os
@@ -8,6 +9,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -97,51 +99,59 @@ def test_builds_and_archives_are_told_by_line_elsewhere() -> None:
     assert "again" not in said(made)
 
 
-def through_a_terminal(*args: str, columns: int, **env: str) -> str:
-    """What a program writes to a real terminal of so many columns."""
+@contextlib.contextmanager
+def terminal(columns: int) -> Iterator[tuple[int, int]]:
+    """Both ends of a real terminal: ours, and a program's, which whoever uses it closes."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    whole = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "CI")}
-    process = subprocess.Popen(
-        [sys.executable, *args], stdin=theirs, stdout=theirs, stderr=theirs,
-        env=whole | {"TERM": "xterm-256color"} | env,
-    )  # fmt: skip
-    os.close(theirs)
+    try:
+        yield ours, theirs
+    finally:
+        os.close(ours)
+
+
+def written(ours: int) -> str:
+    """What was written to a terminal, once its other end is closed."""
     got = b""
-    while True:
-        try:
-            data = os.read(ours, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            break
-        if not data:
-            break
-        got += data
-    os.close(ours)
-    assert process.wait() == 0, got
+    with contextlib.suppress(OSError):  # how Linux says that there is no more
+        while data := os.read(ours, 65536):
+            got += data
     return got.decode()
 
 
-MOVING = """
-from rich.console import Console
-from runner.commands._work import Bytes
-with Bytes(Console(stderr=True), quiet=False) as work:
-    work.begins("verifying", 1000)
-    work.moved(500)
-    work._bar.refresh()
-"""
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_a_line_moves_on_a_real_terminal(monkeypatch: pytest.MonkeyPatch, ci: str) -> None:
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with terminal(80) as (ours, theirs):
+        with os.fdopen(theirs, "w") as file:
+            made = Console(file=file, width=80)
+            with Bytes(made, quiet=False) as work:
+                work.begins("verifying", 1000)
+                work.moved(500)
+                work._bar.refresh()
+        told = written(ours)
+    if ci:
+        assert told.splitlines() == ["verifying"]
+    else:
+        assert "0.5/1.0 kB" in told
+        assert "\x1b[?25l" in told
 
 
 @pytest.mark.slow
-def test_a_real_terminal() -> None:
-    moving = through_a_terminal("-c", MOVING, columns=80)
-    assert "0.5/1.0 kB" in moving
-    assert "\x1b[?25l" in moving
-    still = through_a_terminal("-c", MOVING, columns=80, CI="true")
-    assert still.splitlines() == ["verifying"]
-    main = ("-c", "from runner.commands import main; main()")
-    for columns in (40, 80):
-        told = through_a_terminal(*main, "systems", columns=columns, NO_COLOR="1")
-        assert "\x1b[3" not in told, "no colour"
-        plain = told.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[2m", "")
-        assert "\x1b" not in plain
-        assert max(map(cell_len, plain.splitlines())) <= columns
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_whole_command_on_a_real_terminal(columns: int) -> None:
+    whole = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "CI")}
+    with terminal(columns) as (ours, theirs):
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from runner.commands import main; main()", "systems"],
+            stdin=theirs, stdout=theirs, stderr=theirs,
+            env=whole | {"TERM": "xterm-256color", "NO_COLOR": "1"},
+        )  # fmt: skip
+        os.close(theirs)
+        told = written(ours)
+    assert process.wait() == 0, told
+    assert "\x1b[3" not in told, "no colour"
+    plain = told.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\x1b[2m", "")
+    assert "\x1b" not in plain
+    assert max(map(cell_len, plain.splitlines())) <= columns
