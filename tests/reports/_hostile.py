@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, JsonValue
+from pydantic import AfterValidator, BaseModel, JsonValue
 
 from runner.reports.schema import Report
 
@@ -113,6 +113,9 @@ def _atoms(annotation: Any) -> Iterator[Any]:
 
 
 def _formed(metadata: typing.Iterable[Any]) -> bool:
-    """Whether words have to have a form that hostile ones have not."""
-    patterns = (getattr(one, "pattern", None) for one in metadata)
-    return any(one is not None and not re.search(one, HOSTILE) for one in patterns)
+    """Whether words have to have a form that hostile ones have not, or are names that are known."""
+    known = [*metadata]
+    patterns = [getattr(one, "pattern", None) for one in known]
+    return any(isinstance(one, AfterValidator) for one in known) or any(
+        one is not None and not re.search(one, HOSTILE) for one in patterns
+    )

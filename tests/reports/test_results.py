@@ -193,7 +193,7 @@ def test_names_in_chinese_stay_what_they_are() -> None:
 
 def test_hostile_words_are_no_markup() -> None:
     made = [report(exam("dev"), {"q001": None}, runs=2), report(exam("dev"), ended=FAILED)]
-    keys = KEYS["memory-honesty"] | {"Moved.rates keys"}
+    keys = KEYS["memory-honesty"]
     reports = [hostile(one, keys) for one in made]
     written = page([row_of(reports[0])], reports, vs=[row_of(reports[0]).label])
     assert steered(written) == set()

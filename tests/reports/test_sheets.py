@@ -48,11 +48,10 @@ MADE: dict[str, Callable[[Path], Report]] = {
 
 KEYS: dict[str, set[str]] = {
     "trip-vs-move": set(),
-    "update-gate": {"Reported.retirements keys"},
+    "update-gate": set(),
     "memory-honesty": {
         "PageStatus.name", "RunSpec.id", "RunScore.run", "StepRecord.name", "StepRecord.verb",
         "StepRecord.result", "StepRecord.result keys", "StepRecord.error",
-        "Metrics.cost keys", "Intervals.all keys",
     },
     "honesty-learning": {"Lesson.vault"},
 }  # fmt: skip

@@ -12,15 +12,16 @@ percentile lies between two values. The order of the grades makes no difference.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from runner.errors import UsageError
 from runner.model import Noun
 from runner.stats import CONFIDENCE
+from runner.suites._names import among
 from runner.suites.memory_honesty._file import KINDS, Kind, Lang
 from runner.suites.memory_honesty.grade import Grade
 from runner.suites.memory_honesty.metrics import by_kind, by_language
-from runner.suites.memory_honesty.rates import COUNTS, Rate, count, defined
+from runner.suites.memory_honesty.rates import COUNTS, RATES, Rate, count, defined
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,15 +47,20 @@ class Estimate(Noun):
     """Resamples in which it is: the interval is of the others."""
 
 
+_ALWAYS = tuple(name for name, rate in RATES.items() if rate.over in ("answered", "n"))
+Estimates = Annotated[dict[str, Estimate], among(RATES, required=_ALWAYS)]
+"""Rates that are defined, by name."""
+
+
 class Intervals(Noun):
     """Every rate with its interval: over all questions, by kind and by language.
 
     A part is resampled by itself, within its kinds where stratified.
     """
 
-    all: dict[str, Estimate]
-    by_kind: dict[Kind, dict[str, Estimate]]
-    by_language: dict[Lang, dict[str, Estimate]]
+    all: Estimates
+    by_kind: dict[Kind, Estimates]
+    by_language: dict[Lang, Estimates]
     stratified: bool
     resamples: int
     seed: int

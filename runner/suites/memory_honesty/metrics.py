@@ -1,8 +1,10 @@
 """What grades come to, in counts and rates: over all questions, by kind and by language."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from runner.model import Noun
+from runner.suites._names import exactly
 from runner.suites.memory_honesty._file import KINDS, LANGS, Kind, Lang
 from runner.suites.memory_honesty.grade import Grade
 from runner.suites.memory_honesty.rates import RATES, WEIGHTS, count
@@ -49,7 +51,7 @@ class Tally(Noun):
     """Wrong answers that stand by any other page."""
     behaved: int
     """Right citations and right refusals."""
-    cost: dict[str, float | None]
+    cost: Annotated[dict[str, float | None], exactly([str(weight) for weight in WEIGHTS])]
     """Right minus so many times wrong, over all questions, by the weight of a wrong one. Nothing
     is ranked by it; none over nothing."""
 

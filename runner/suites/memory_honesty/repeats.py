@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Annotated
 
 from runner.model import Noun
+from runner.suites._names import exactly
 from runner.suites.memory_honesty.answers import Answer
 from runner.suites.memory_honesty.metrics import Metrics
 
@@ -49,7 +51,7 @@ class Moved(Noun):
     questions: int
     pairs: tuple[Apart, ...]
     """Every two runs, the earlier first."""
-    rates: dict[str, Spread]
+    rates: Annotated[dict[str, Spread], exactly(MAIN)]
     """The main rates, by name."""
 
     @property

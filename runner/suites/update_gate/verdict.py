@@ -1,9 +1,13 @@
 """What a verdict of the update gate says. There is no single score in it."""
 
+from typing import Annotated
+
 from pydantic import ConfigDict, Field
 
 from runner.model import Noun, Outcome
+from runner.suites._names import exactly
 from runner.suites.update_gate._file import Expected
+from runner.suites.update_gate.rules import RULES
 
 
 class RuleTally(Noun):
@@ -47,7 +51,7 @@ class Reported(Noun):
 
     class_: str = Field(alias="class")
     expected: Expected
-    retirements: dict[str, int]
+    retirements: Annotated[dict[str, int], exactly(RULES)]
     """Counted samples that retire it, by rule."""
     of: int
     """Counted samples."""
