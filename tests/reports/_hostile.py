@@ -35,19 +35,20 @@ def places(report: Report) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def hostile(report: Report, but: Set[Place]) -> Report:
+def hostile(report: Report, but: Set[Place], words: str = HOSTILE) -> Report:
     """The same report with hostile words before all words, and where there were none.
 
     Args:
         report: of any suite.
         but: places where the words are a key into something else, and stay.
+        words: the hostile ones.
 
     Raises:
         ValueError: it is no report any more.
     """
 
     def change(place: Place, text: str) -> str:
-        return text if place in but else f"{HOSTILE} {text}"
+        return text if place in but else f"{words} {text}"
 
     document = _record(report, report.model_dump(mode="json"), change)
     return Report.model_validate_json(orjson.dumps(document))
