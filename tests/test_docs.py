@@ -13,6 +13,7 @@ from runner.paths import root
 README = (root() / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_pages_made_from_the_program_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, "scripts/make_docs.py", "--check"],

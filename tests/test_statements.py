@@ -163,6 +163,7 @@ def test_any_text_is_read_as_lines_that_say_something(text: str) -> None:
         assert any(char.isalnum() or char == "_" for char in one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile", ["*a ", "**a `b [c](", "<!-- ", "[[", "> ", "<a ", "- ", "|a", "a. "]
 )

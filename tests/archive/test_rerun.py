@@ -271,6 +271,7 @@ def test_what_is_no_archive_of_a_report_says_so(whole: Path, tmp_path: Path) -> 
             rerun.read(path)
 
 
+@pytest.mark.slow
 def test_without_the_sealed_answers_nothing_can_be_held_to_them(tmp_path: Path) -> None:
     made = _made.archived(_made.honesty(tmp_path, "heldout3"), tmp_path / "h.bench")
     assert rerun.read(made).sealed

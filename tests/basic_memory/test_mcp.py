@@ -76,6 +76,7 @@ def test_a_server_that_ends_is_told_of(start: Callable[..., Server]) -> None:
         server.call("search_notes", {}, 10)
 
 
+@pytest.mark.slow
 def test_silence_has_an_end(start: Callable[..., Server]) -> None:
     begun = time.monotonic()
     with pytest.raises(DriverError, match=r"within 0\.3 s"):

@@ -8,8 +8,13 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from runner.reports import site
+from runner.reports.files import save
+from tests.browser._reports import MEMORIES, escaped, kept, troubled
+from tests.reports._honesty import FAILED
+from tests.reports._honesty import report as of_honesty
 from tests.reports.conftest import originals
 from tests.reports.site.conftest import others
+from tests.suites.memory_honesty._kit import exam
 
 __all__ = ["originals", "others"]
 
@@ -30,9 +35,14 @@ def browser() -> Iterator[Browser]:
 def built(
     others: tuple[Path, ...], originals: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> site.Site:
-    """The site, built once."""
+    """The site, built once: of every suite and memory, of runs that ended in every way."""
     folder = tmp_path_factory.mktemp("site")
     for name, data in originals.items():
         (folder / f"{name}.json").write_bytes(data)
+    for name in MEMORIES:
+        save(kept(name), folder / f"{name}.json")
+    save(of_honesty(exam("dev"), system="oracle", ended=FAILED), folder / "errored.json")
+    troubled(folder / "troubled", folder / "troubled.json")
+    escaped(folder / "escaped", folder / "escaped.json")
     paths = (*others, *sorted(folder.glob("*.json")))
     return site.build([site.load(path) for path in paths], folder / "out")

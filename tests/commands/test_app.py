@@ -157,6 +157,7 @@ def test_every_code_is_in_the_table() -> None:
             assert f"| {kind.exit_code} |" in (errors.__doc__ or ""), name
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_verdict() -> None:
     command = f"{sys.executable} -c 'from runner.commands import main; main()' schema"
     done = subprocess.run(

@@ -29,6 +29,7 @@ def homeless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "homeless.json"
 
 
+@pytest.mark.slow
 def test_the_same_and_what_is_worse(bench: Bench, reader: Path, homeless: Path) -> None:
     done = bench("compare", reader, reader)
     assert (done.code, done.err) == (0, "")

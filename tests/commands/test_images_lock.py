@@ -25,6 +25,7 @@ def image(index: Path, make: Make, monkeypatch: pytest.MonkeyPatch, bench: Bench
     return folder
 
 
+@pytest.mark.slow
 def test_a_lock_is_checked_renewed_and_then_stands(image: Path, bench: Bench) -> None:
     lock = image / "r.lock"
     would = bench("images", "lock", "some", "--check", "--only", "python")

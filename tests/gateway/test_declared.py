@@ -95,6 +95,7 @@ def test_what_differs_from_call_to_call_is_no_part_of_a_digest() -> None:
     assert call("x", "Monday", "y") != call("x", "Monday", "z")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_request_keeps_a_wire_busy() -> None:
     rules = WireRules.model_validate(
         {

@@ -51,6 +51,7 @@ def debian(make: Make, tmp_path: Path) -> Path:
     return tmp_path / "archive"
 
 
+@pytest.mark.slow
 @needs_apt
 def test_each_image_gets_what_it_adds_and_a_change_is_told(debian: Path) -> None:
     jq = [package("jq", "1.7", one, Depends="bash, libjq") for one in ("amd64", "arm64")]
@@ -131,6 +132,7 @@ def table(folder: Path, text: str) -> None:
     (folder / "locks.toml").write_text(text)
 
 
+@pytest.mark.slow
 def test_python_is_resolved_again_from_what_is_asked_for(index: Path, make: Make) -> None:
     folder = make("some")
     table(folder, '[[python]]\nlock = "r.lock"\ninputs = ["r.in"]\npython = "3.13"\n')
@@ -152,6 +154,7 @@ def test_python_is_resolved_again_from_what_is_asked_for(index: Path, make: Make
     assert newer.changes == (Change("native", "", "1.0", ""), Change("some", "", "1.0", "1.1"))
 
 
+@pytest.mark.slow
 def test_what_has_no_wheel_for_an_architecture_is_told(index: Path, make: Make) -> None:
     folder = make("some", "ARG VERSION=1.0", locks=("1.0.txt",))
     table(
@@ -170,6 +173,7 @@ def test_what_has_no_wheel_for_an_architecture_is_told(index: Path, make: Make) 
     assert "unheard-of" not in second.text
 
 
+@pytest.mark.slow
 def test_a_wheel_that_came_later_is_a_change_of_the_lock(index: Path, make: Make) -> None:
     folder = make("some")
     table(folder, '[[python]]\nlock = "r.lock"\nrequire = "lonely"\npython = "3.13"\n')
@@ -182,6 +186,7 @@ def test_a_wheel_that_came_later_is_a_change_of_the_lock(index: Path, make: Make
     assert (second.changes, second.remarks) == ((Change("lonely", "", "2", "2"),), ())
 
 
+@pytest.mark.slow
 def test_what_cannot_be_resolved_is_told(index: Path, make: Make) -> None:
     folder = make("some")
     table(folder, '[[python]]\nlock = "r.lock"\nrequire = "nobody-has-this"\npython = "3.13"\n')
@@ -200,6 +205,7 @@ def test_a_table_that_says_nothing_is_named(make: Make, text: str) -> None:
 # ---------------------------------------------------------------- npm
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="needs npm")
 def test_npm_is_resolved_again(make: Make, tmp_path: Path) -> None:
     folder = make("some")

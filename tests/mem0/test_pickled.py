@@ -24,6 +24,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", [4, 5])
 @given(kept=st.dictionaries(st.text(), VALUES))
 def test_it_reads_what_was_stored(protocol: int, kept: dict[str, Any]) -> None:
@@ -115,6 +116,7 @@ def test_one_that_is_too_long_is_refused() -> None:
         point(blob)
 
 
+@pytest.mark.slow
 @given(st.integers(min_value=0), st.binary(min_size=1, max_size=3))
 def test_a_damaged_point_is_told_or_read(at: int, put: bytes) -> None:
     whole = pickled("m", payload("A."))

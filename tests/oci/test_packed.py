@@ -101,6 +101,7 @@ def _unpacked(made: Made) -> Path:
 # ---------------------------------------------------------------- nothing changes unnoticed
 
 
+@pytest.mark.slow
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_flipped_bits_of_any_byte_are_noticed(made: Made, data: st.DataObject) -> None:
@@ -130,6 +131,7 @@ def test_every_byte_flipped_is_noticed(made: Made, tmp_path: Path) -> None:
             file.write(bytes([byte]))
 
 
+@pytest.mark.slow
 def test_every_cut_is_noticed(made: Made, tmp_path: Path) -> None:
     cut = tmp_path / "cut"
     chosen = random.Random(5)
@@ -266,6 +268,7 @@ def test_nothing_is_written_of_a_damaged_layout(made: Made, tmp_path: Path) -> N
 # ---------------------------------------------------------------- other programs
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
 def test_skopeo_reads_it(made: Made, tmp_path: Path) -> None:
     source = f"oci-archive:{made.path}:{REFERENCE}"

@@ -34,6 +34,7 @@ def read(data: bytes) -> dict[str, bytes]:
 SMALL = {"index.json": b"{}", "blobs/sha256/ab": bytes(range(256)) * 3, "empty": b""}
 
 
+@pytest.mark.slow
 @given(FILES)
 def test_what_is_written_is_read_here_and_by_every_other_reader(files: dict[str, bytes]) -> None:
     data = packed(files)
@@ -53,6 +54,7 @@ def test_the_same_files_are_the_same_bytes() -> None:
     assert packed(SMALL) == packed(dict(SMALL))
 
 
+@pytest.mark.slow
 def test_every_other_byte_is_noticed_but_those_of_contents() -> None:
     data = packed(SMALL)
     contents = {

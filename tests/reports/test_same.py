@@ -44,8 +44,18 @@ Path_ = tuple[str | int, ...]
 
 
 @pytest.fixture(scope="module")
-def mid_trip(originals: dict[str, bytes]) -> Report:
+def every_store(originals: dict[str, bytes]) -> Report:
     return Report.model_validate_json(originals["mid-trip"])
+
+
+@pytest.fixture(scope="module")
+def mid_trip(every_store: Report) -> Report:
+    """With three of the snapshots of every run: the others are like them, and cost as much."""
+    runs = tuple(
+        run.model_copy(update={"snapshots": run.snapshots[:1] + run.snapshots[-2:]})
+        for run in every_store.runs
+    )
+    return every_store.model_copy(update={"runs": runs})
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +126,7 @@ def test_a_run_is_the_same_as_itself(reader: Report, mid_trip: Report) -> None:
         assert found.unseen == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_ids_times_and_orders_are_no_difference(mid_trip: Report, seed: int) -> None:
@@ -199,6 +210,7 @@ def cases_of(run: RunRecord) -> list[tuple[Path_, Any]]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_any_one_changed_leaf_is_found(mid_trip: Report, data: st.DataObject) -> None:
@@ -217,6 +229,7 @@ def test_any_one_changed_leaf_is_found(mid_trip: Report, data: st.DataObject) ->
     assert first_difference(other, elsewhere(run, 7)) is not None, (path, value)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_an_id_that_stands_for_another_is_found(mid_trip: Report, data: st.DataObject) -> None:
@@ -232,6 +245,7 @@ def test_an_id_that_stands_for_another_is_found(mid_trip: Report, data: st.DataO
         assert first_difference(beside, other) is not None, path
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_what_is_not_there_any_more_is_found(mid_trip: Report, data: st.DataObject) -> None:
@@ -302,17 +316,19 @@ def older(run: RunRecord) -> RunRecord:
     return again(document)
 
 
-def test_what_an_older_report_did_not_read_is_told_and_is_no_difference(mid_trip: Report) -> None:
-    runs = tuple(older(run) for run in mid_trip.runs)
+def test_what_an_older_report_did_not_read_is_told_and_is_no_difference(
+    every_store: Report,
+) -> None:
+    runs = tuple(older(run) for run in every_store.runs)
     assert [len(run.snapshots) for run in runs] == [2, 2, 2, 1, 1]
-    before = mid_trip.model_copy(update={"runs": runs})
-    for found in (compare(before, mid_trip), compare(mid_trip, before)):
+    before = every_store.model_copy(update={"runs": runs})
+    for found in (compare(before, every_store), compare(every_store, before)):
         assert found.identical, found
         (told,) = found.unseen
         assert "deposit session-04.md, deposit session-11.md, deposit session-12-moved.md" in told
     document = plain(runs[0])
     document["snapshots"][0]["store"]["claims"].pop()
-    assert first_difference(again(document), mid_trip.runs[0]) is not None
+    assert first_difference(again(document), every_store.runs[0]) is not None
 
 
 # ---------------------------------------------------------------- stores as graphs
@@ -564,6 +580,7 @@ def test_what_is_sealed_in_a_report_is_sealed_here() -> None:
 # ---------------------------------------------------------------- whole reports
 
 
+@pytest.mark.slow
 def test_what_was_asked_counts_too(reader: Report, mid_trip: Report) -> None:
     for field, value in (
         ("model", "another"),

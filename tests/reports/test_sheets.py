@@ -64,6 +64,7 @@ def steered(text: str) -> set[str]:
     return {one for one in text if unicodedata.category(one) in ("Cc", "Cf") and one not in "\n\t"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", MADE)
 def test_hostile_words_come_out_shown_and_never_obeyed(suite: str, tmp_path: Path) -> None:
     report = MADE[suite](tmp_path)

@@ -200,6 +200,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         load(big)
 
 
+@pytest.mark.slow
 def test_claims_may_not_outnumber_any_store() -> None:
     document = trip(move(1, rows=[row(f"r{n}", "x", "a.md") for n in range(10_001)]))
     with pytest.raises(AlteredReport, match=r"runs\.0\.rows"):

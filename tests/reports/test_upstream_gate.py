@@ -273,6 +273,7 @@ def test_other_files_than_the_published_ones_are_told_of(tmp_path: Path) -> None
     assert "It was fed other files than the published runs: past_value_pairs.json." in other.notes
 
 
+@pytest.mark.slow
 def test_hostile_numbers_of_pairs_are_refused() -> None:
     rows = [pair(f"u{n}", "changes", "CCC") for n in range(10_001)]
     with pytest.raises(AlteredReport, match=r"sets\.gate\.rows"):

@@ -136,6 +136,7 @@ def test_ties_are_settled_by_name_and_the_order_of_pages_is_nothing() -> None:
     assert Index(twins).rank("words") == Index(twins[::-1]).rank("words")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60))
 def test_scores_are_shares_in_falling_order(question: str) -> None:
     ranked = Index(pages()).rank(question)

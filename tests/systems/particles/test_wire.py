@@ -257,6 +257,7 @@ def test_a_number_in_a_note_is_kept() -> None:
     assert WIRE.canonical({}, one) != WIRE.canonical({}, other)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(), st.lists))
 def test_whatever_is_sent_is_told_or_refused(junk: Any) -> None:

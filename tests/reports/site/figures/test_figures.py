@@ -142,6 +142,7 @@ def test_a_figure_of_nothing_is_still_one(run: RunRecord) -> None:
         forest("F g", "f", "d", ["one"], [Panel("p", SHARES[:1])])
 
 
+@pytest.mark.slow
 def test_nothing_loads_matplotlib_before_a_figure_is_made() -> None:
     code = "import sys, runner.reports.site.figures; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
