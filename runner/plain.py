@@ -14,6 +14,8 @@ def plain(text: str) -> str:
     Stores, notes and model replies are hostile: an escape sequence in a claim must not move the
     cursor, and a direction mark must not turn a sentence round.
     """
+    if text.isprintable():  # which none of these is: nearly every text, found out at once
+        return text
     return "".join(
         char
         if char in _KEPT or unicodedata.category(char) not in _HIDDEN

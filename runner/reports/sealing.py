@@ -32,8 +32,8 @@ def close(report: Report, name: str) -> tuple[Report, bytes | None]:
         report: whole.
         name: of the file the sealed part goes to.
     """
-    public = suite_of(report.case).closed(report.case)
-    if public is None:
+    closed = public(report)
+    if closed is None:
         return report.model_copy(update={"sealed": None}), None
     document = {
         "case": report.model_dump(mode="json", include={"case"})["case"],
@@ -44,8 +44,16 @@ def close(report: Report, name: str) -> tuple[Report, bytes | None]:
     raw = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
     sealed = gzip.compress(raw, mtime=0)
     digest = SealedAnswers(name=name, sha256=hashlib.sha256(sealed).hexdigest())
+    return closed.model_copy(update={"sealed": digest}), sealed
+
+
+def public(report: Report) -> Report | None:
+    """What may be told of a report, with no sealed part named; none where nothing is held out."""
+    case = suite_of(report.case).closed(report.case)
+    if case is None:
+        return None
     runs = tuple(_public(run) for run in report.runs)
-    return report.model_copy(update={"case": public, "runs": runs, "sealed": digest}), sealed
+    return report.model_copy(update={"case": case, "runs": runs, "sealed": None})
 
 
 def open_(report: Report, sealed: bytes) -> Report:
@@ -70,8 +78,8 @@ def open_(report: Report, sealed: bytes) -> Report:
         opened = Report.model_validate_json(orjson.dumps(whole))
     except (KeyError, TypeError, ValueError) as error:
         raise AlteredReport(f"{name} is no sealed part of a report: {error}.") from error
-    public = suite_of(opened.case).closed(opened.case)
-    if (public, tuple(map(_public, opened.runs))) != (report.case, report.runs):
+    case = suite_of(opened.case).closed(opened.case)
+    if (case, tuple(map(_public, opened.runs))) != (report.case, report.runs):
         raise AlteredReport(
             f"{name} and its report do not say the same of what both tell.",
             hint="Get both files anew, from where they were written.",

@@ -20,6 +20,7 @@ from runner import __version__
 from runner.plain import plain
 from runner.reports.cells import TONES, interval
 from runner.reports.sheet import Cell, Sheet, Tone
+from runner.reports.site._who import asks_model
 from runner.stats import rate
 
 CSP = (
@@ -57,6 +58,7 @@ def env() -> jinja2.Environment:
         "moment": moment,
         "anchor": anchor,
     }
+    made.tests["asking"] = asks_model
     made.globals |= {
         "csp": CSP,
         "version": __version__,

@@ -8,13 +8,13 @@ from jinja2 import Environment
 from runner.model import Outcome
 from runner.reports.cells import MET, NOTHING, dollars, figure, rate, sheet, text, words
 from runner.reports.others import others
-from runner.reports.remarks import answered_by
-from runner.reports.schema import Report
+from runner.reports.schema import Comparable, Report
 from runner.reports.sheet import Cell, Column, Sheet, Tone
 from runner.reports.sheets import NOT_RUN, published_sheets
 from runner.reports.site._env import exact, named
 from runner.reports.site._honesty import set_path
 from runner.reports.site._page import Entry
+from runner.reports.site._who import asks_model, model, system, told_apart
 from runner.suites.honesty_learning import LessonVerdict
 from runner.suites.memory_honesty import Estimate, Exam, HonestyVerdict
 from runner.suites.registry import suite_of
@@ -47,13 +47,23 @@ class Part:
     """Published figures beside ours, with what they stand beside."""
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Reports of a suite of which the same is to be said beside the published runs."""
+
+    suite: str
+    reports: tuple[tuple[str, str], ...]
+    """What each is about, and its page."""
+    comparable: Comparable
+
+
 def index(entries: Sequence[Entry], env: Environment) -> str:
     """The first page."""
     reports = [entry.public for entry in entries]
     return env.get_template("index.html").render(
         entries=entries,
         systems=len({(one.system.name, one.system.version) for one in reports}),
-        models=len({one.model for one in reports if one.purposes}),
+        models=len({one.model for one in reports if asks_model(one)}),
         parts=tuple(_parts(entries)),
         comparability=_comparability(entries),
         incomplete=[entry for entry in entries if entry.report.missing],
@@ -67,7 +77,7 @@ def _parts(entries: Sequence[Entry]) -> Iterator[Part]:
         of_set = case.set if isinstance(case, Exam) else ""
         groups.setdefault((entry.report.suite, of_set), []).append(entry)
     for number, ((_, of_set), some) in enumerate(sorted(groups.items()), 1):
-        some = sorted(some, key=lambda one: (one.report.case.name, _system(one.report), one.slug))
+        some = sorted(some, key=lambda one: (one.report.case.name, system(one.report), one.slug))
         suite = suite_of(some[0].report.case)
         title = f"{suite.title}: {of_set}" if of_set else suite.title
         results = _results(some, f"results-{number}", title)
@@ -87,7 +97,7 @@ def _published(some: Sequence[Entry], of_set: str, number: int) -> Iterator[tupl
         return
     for place, entry in enumerate(some):
         for one in published_sheets(entry.public):
-            told = f"{_system(entry.report)}, {_model(entry.report)}, {entry.report.case.name}"
+            told = f"{system(entry.report)}, {model(entry.report)}, {entry.report.case.name}"
             yield told, exact(named(one, f"published-{number}-{place}"))
 
 
@@ -102,25 +112,17 @@ def _results(some: Sequence[Entry], name: str, title: str) -> Linked:
             links[len(lines)] = entry.page
             lines.append(
                 (
-                    words(_system(report)),
-                    words(_model(report)),
+                    words(system(report)),
+                    words(model(report)),
                     *row,
                     words(
                         "yes" if report.comparable.holds else "no",
                         Tone.PLAIN if report.comparable.holds else Tone.FAINT,
                     ),
-                    Cell(dollars(report.spend.cost_usd) if report.purposes else "·"),
+                    Cell(dollars(report.spend.cost_usd) if asks_model(report) else "·"),
                 )
             )
     return Linked(sheet(name, title, [*_HEAD, *middle, *_FOOT], lines), links)
-
-
-def _system(report: Report) -> str:
-    return f"{report.system.name} {report.system.version}"
-
-
-def _model(report: Report) -> str:
-    return f"{report.model} ({answered_by(report)})" if report.purposes else "none"
 
 
 def _rows(report: Report) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
@@ -223,16 +225,13 @@ def _untold(outcomes: dict[Outcome, int], missing: int) -> Cell:
     return words(", ".join(some), Tone.UNSURE) if some else words("none", Tone.FAINT)
 
 
-def _comparability(entries: Sequence[Entry]) -> Linked:
-    columns = [text("report"), text("beside the runs of"), text("comparable"), text("why not")]
-    lines = [
-        (
-            words(f"{entry.report.suite}, {entry.report.case.name}, {_system(entry.report)}"),
-            words(entry.report.comparable.to),
-            words("yes" if entry.report.comparable.holds else "no"),
-            words(" ".join(entry.report.comparable.why)),
-        )
-        for entry in entries
-    ]
-    made = sheet("comparability", "Comparable with what was published", columns, lines)
-    return Linked(made, {number: entry.page for number, entry in enumerate(entries)})
+def _comparability(entries: Sequence[Entry]) -> tuple[Comparison, ...]:
+    named = told_apart(entries)
+    groups: dict[tuple[str, Comparable], list[tuple[str, str]]] = {}
+    for entry in entries:
+        one = entry.report.comparable
+        key = (entry.report.suite, one)
+        groups.setdefault(key, []).append((named[entry.slug], entry.page))
+    return tuple(
+        Comparison(suite, tuple(sorted(some)), one) for (suite, one), some in groups.items()
+    )

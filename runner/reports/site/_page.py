@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.model import RunRecord
 from runner.reports.schema import Report
-from runner.reports.sealing import close
+from runner.reports.sealing import public
 
 _LONGEST = 48
 """Characters of a slug."""
@@ -38,18 +38,13 @@ class Entry:
 
     public: Report = field(init=False, repr=False)
     """What may be shown: of a held-out set without its answers, whatever lies beside it."""
+    held_out: bool = field(init=False, repr=False)
+    """Whether its answers are not to be shown."""
 
     def __post_init__(self) -> None:
-        shown = self.report
-        if shown.sealed is None:
-            public, sealed = close(shown, "sealed")
-            shown = shown if sealed is None else public
-        object.__setattr__(self, "public", shown)
-
-    @property
-    def held_out(self) -> bool:
-        """Whether its answers are not to be shown."""
-        return self.public.sealed is not None
+        closed = self.report if self.report.sealed is not None else public(self.report)
+        object.__setattr__(self, "held_out", closed is not None)
+        object.__setattr__(self, "public", self.report if closed is None else closed)
 
     @property
     def page(self) -> str:

@@ -100,7 +100,7 @@ HOSTILE = (
 )
 KEPT = {
     "kind", "suite", "arm", "verb", "outcome", "result", "network", "ceiling", "fixtures",
-    "manager",
+    "manager", "reader",
     "sha256", "started_at", "finished_at", "day", "saw", "asserted_at", "retired_at", "valid_from",
     "valid_until", "registered", "published_day", "published", "move_day", "comparable_before",
     "expected", "update", "system", "case", "name", "model", "purposes", "pins",
