@@ -78,7 +78,7 @@ def terminal_svg(report: Path) -> bytes:
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True)
     terminal.show(files.load(report), console)
     made = console.export_svg(title="bench --arm scripted", unique_id="bench")
-    made = re.sub(r"@font-face \{.*?\}", "", made, flags=re.DOTALL)
+    made = re.sub(r"@font-face \{.*?\}|<!--.*?-->", "", made, flags=re.DOTALL)
     made = made.replace("Fira Code, monospace", "monospace")
     return "\n".join(line.strip() for line in made.splitlines() if line.strip()).encode() + b"\n"
 
