@@ -4,6 +4,7 @@ Held-out sets stay closed: their pages tell aggregates, and no question, page or
 sealed answers lie beside the report and were read with it.
 """
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -18,7 +19,7 @@ from runner.reports.site._honesty_marks import SIGNS
 from runner.reports.site._honesty_questions import matrix, question_rows
 from runner.reports.site._honesty_sheets import against, baseline, effort, moved
 from runner.reports.site._honesty_sides import Side, dev_of, sides
-from runner.reports.site._page import Entry, Page
+from runner.reports.site._page import Entry, Page, slug_of
 from runner.reports.site.figures import Figure
 from runner.suites.honesty_learning import LessonVerdict
 
@@ -40,8 +41,11 @@ def honesty_pages(entries: Sequence[Entry], env: Environment) -> Iterator[Page]:
 
 
 def set_path(name: str) -> str:
-    """Where the page of a set lies."""
-    return f"honesty-{name}.html"
+    """Where the page of a set lies. Its name is a report's own word, and may be none for a file."""
+    slug = slug_of(name)
+    if slug != name:
+        slug = f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"honesty-{slug}.html"
 
 
 def _set(some: Sequence[Side], env: Environment) -> str:
