@@ -26,10 +26,15 @@ WORDS = (
     f" &lt;script&gt;{MARK}&lt;/script&gt; {{{{ 7 * '7' }}}} {{% raw %}} {{#  ${{7*7}} {HOSTILE}"
 )
 
+LOOKED_UP = {"RuleTally.rule"}
+"""Words that a report is refused for where they are others."""
+OBEYED = re.compile(r"7777777|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What a template makes of the words, and characters that a terminal or a line of text obeys."""
+
 FOUND = """() => {
   const found = [], all = [...document.querySelectorAll('*')];
   if (window.planted !== undefined) found.push('a script ran');
-  const strange = 'script, style, img, iframe, object, embed, form, base, x-planted, input, use,'
+  const strange = 'script, style, img, iframe, object, embed, form, base, x-planted, input,'
     + ' image, foreignObject, animate, set, textarea, [data-planted], [autofocus], [srcdoc]';
   for (const e of document.querySelectorAll(strange)) found.push('made ' + e.outerHTML);
   for (const e of all) for (const a of e.attributes) {
@@ -55,7 +60,7 @@ def planted(
     (folder / "trip.json").write_bytes(originals["mid-trip"])
     gate, dev, _, lesson = map(load, others)
     clean = (load(folder / "trip.json"), gate, dev, kept("mem0"), lesson)
-    bad = [hostile(one, KEYS[one.suite], WORDS) for one in clean]
+    bad = [hostile(one, KEYS[one.suite] | LOOKED_UP, WORDS) for one in clean]
     # A file's name too is a stranger's.
     name = "\"><img src=x onerror=alert(1)> {{ 7 * '7' }} \u202e {}.json"
     some = [
@@ -80,7 +85,7 @@ def test_hostile_words_do_nothing(browser: Browser, planted: site.Site, bypass: 
             for one in page.evaluate(FOUND):
                 shown.fault(one)
             text = page.locator("html").inner_text() + page.title()
-            if "7777777" in text or re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text):  # fmt: skip
+            if OBEYED.search(text):
                 shown.fault("a template or a terminal would have obeyed")
             told += f"<script>{MARK}</script>" in text
     assert not shown.faults, "\n".join(shown.faults)
