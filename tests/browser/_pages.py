@@ -77,7 +77,7 @@ def one_of_each(pages: tuple[str, ...]) -> list[str]:
     """A page of every template, and of each suite's report one."""
     wanted = (
         "index.html", "honesty-dev3.html", "report-reader.html", "report-gate.html",
-        "report-mem0.html", "report-lesson.html", "runs-mem0.html", "report-errored.html",
+        "report-dev.html", "report-lesson.html", "runs-mem0.html", "report-errored.html",
     )  # fmt: skip
     assert set(wanted) <= set(pages)
     runs = [next(one for one in pages if one.startswith(f"run-{name}-"))
