@@ -9,7 +9,7 @@ Three processes of their own, a round each in turn, from their start to their ex
 
 - **read**: every report read, and verified by its digests;
 - **table**: the same, and what the terminal shows of each;
-- **site**: the same, and the site written: figures, pages, folder.
+- **site**: ``bench report``: the same, and the site written: figures, pages, folder.
 
 Ratios are of one round. CPU seconds are the process's own. The elements of a page are counted in
 what was written: at first view without what closed ``details`` hold, their summaries counted; and
@@ -17,6 +17,7 @@ all of them.
 """
 
 import argparse
+import gc
 import json
 import os
 import platform
@@ -108,23 +109,26 @@ def over(rounds: Sequence[Round], way: str, *, wall: bool = False) -> float:
 
 
 def go(way: str, files: Sequence[Path], out: Path) -> None:
-    """One way, in this process."""
-    from runner.commands import report
+    """Read, or read and show, in this process, which looks for garbage as little as the command."""
+    from runner.commands import app
     from runner.reports import site, terminal
 
-    if way == "site":
-        report.report(list(files), out)
-        return
+    assert app.registered_commands  # imported, as every command imports them
+    gc.disable()
     some = [site.load(path) for path in files]
     if way == "table":
-        console = Console(file=(out.parent / "table.txt").open("w"), width=100)
-        for one in some:
-            terminal.show(one.report, console)
+        with (out.parent / "table.txt").open("w") as file:
+            console = Console(file=file, width=100)
+            for one in some:
+                terminal.show(one.report, console)
+    gc.freeze()
 
 
 def measured(way: str, files: Sequence[Path], out: Path) -> Took:
     """One way, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.site", "--way", way, "-o", str(out)]
+    if way == "site":
+        command = [str(Path(sys.executable).with_name("bench")), "report", "-o", str(out)]
     began = time.perf_counter()
     child = subprocess.Popen([*command, *map(str, files)], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
@@ -159,7 +163,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures there too")
-    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
+    parser.add_argument("--way", choices=WAYS[:2], help=argparse.SUPPRESS)
     parser.add_argument("-o", type=Path, dest="out", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
