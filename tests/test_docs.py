@@ -46,7 +46,7 @@ def test_every_exit_code_is_in_the_readme() -> None:
 def test_options_that_the_readme_shows_exist() -> None:
     commands = (root() / "docs" / "commands.md").read_text()
     shown = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
-    of_others = {"--rm"}
+    of_others = {"--rm", "--reverse"}
     assert {option for option in shown - of_others if option not in commands} == set()
 
 
