@@ -95,24 +95,26 @@ def _published(some: Sequence[Entry], of_set: str, number: int) -> Iterator[tupl
         for one in others(of_set):
             yield "Other memories", exact(named(one, f"published-{number}"))
         return
+    names = told_apart(some)
     for place, entry in enumerate(some):
         for one in published_sheets(entry.public):
-            told = f"{system(entry.report)}, {model(entry.report)}, {entry.report.case.name}"
-            yield told, exact(named(one, f"published-{number}-{place}"))
+            yield names[entry.slug], exact(named(one, f"published-{number}-{place}"))
 
 
 def _results(some: Sequence[Entry], name: str, title: str) -> Linked:
     lines: list[tuple[Cell, ...]] = []
     links: dict[int, str] = {}
     middle: Sequence[Column] = ()
+    names = told_apart(some)
     for entry in some:
-        report = entry.public
+        report, file = entry.public, f" ({entry.path.name})"
+        alike = names[entry.slug].endswith(file)
         middle, rows = _rows(report)
         for row in rows or [(*(NOTHING for _ in middle), words("no run yet", Tone.UNSURE))]:
             links[len(lines)] = entry.page
             lines.append(
                 (
-                    words(system(report)),
+                    words(f"{system(report)}{file}" if alike else system(report)),
                     words(model(report)),
                     *row,
                     words(
