@@ -72,9 +72,11 @@ def planted(
 
 @pytest.mark.parametrize("bypass", [False, True], ids=["with-policy", "escaping-alone"])
 def test_hostile_words_do_nothing(browser: Browser, planted: site.Site, bypass: bool) -> None:
-    told = 0
+    told, pages = 0, planted.pages
+    if not bypass:  # what the policy holds back has to be asked for once a template
+        pages = tuple(one for one in pages if not one.startswith("run-"))
     with tab(browser, planted.folder, bypass_csp=bypass) as shown:
-        for name in planted.pages:
+        for name in pages:
             page = shown.open(name)
             # What waits for a hand: everything folded is opened, and everything is pointed at.
             page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true })")
@@ -89,4 +91,4 @@ def test_hostile_words_do_nothing(browser: Browser, planted: site.Site, bypass: 
                 shown.fault("a template or a terminal would have obeyed")
             told += f"<script>{MARK}</script>" in text
     assert not shown.faults, "\n".join(shown.faults)
-    assert told == len(planted.pages), "the words are there, as words"
+    assert told == len(pages), "the words are there, as words"
