@@ -90,7 +90,10 @@ def _reported(verdict: GateVerdict) -> tuple[Sheet, ...]:
         figure("of"),
     ]
     title = "Never barred: samples that a rule retires"
-    notes = (f"{quiet} more that no rule retires.",) if quiet else ()
+    told = (
+        f"{quiet} more that no rule retires." if lines else f"No rule retires any of the {quiet}."
+    )
+    notes = (told,) if quiet else ()
     return (sheet("never-barred", title, columns, lines, notes),)
 
 

@@ -16,8 +16,7 @@ from tests.runs._memory import MemoryBox, MemorySandbox, Verb, die, fail
 
 SET = "dev3"
 MEMORIES = ("basic-memory", "bm25", "claude-mem", "mem0", "router")
-"""All whose answers are kept. Of particles no report lies among the files: its runs are tested
-in containers alone."""
+"""All whose answers are kept."""
 
 
 def kept(system: str) -> Report:

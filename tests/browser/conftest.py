@@ -1,5 +1,6 @@
 """A site of every suite's reports, and a browser to open it in: Debian's own, headless."""
 
+import gzip
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,10 @@ from tests.reports.site.conftest import others
 from tests.suites.memory_honesty._kit import exam
 
 __all__ = ["originals", "others"]
+
+PARTICLES = Path(__file__).parent / "data" / "particles-mid-trip.json.gz"
+"""What `bench --system particles --arm scripted --case mid-trip --move-runs 1 --trip-alone-runs 1`
+wrote: its runs cannot be made without its container."""
 
 
 @pytest.fixture(scope="session")
@@ -39,6 +44,7 @@ def built(
     folder = tmp_path_factory.mktemp("site")
     for name, data in originals.items():
         (folder / f"{name}.json").write_bytes(data)
+    (folder / "particles.json").write_bytes(gzip.decompress(PARTICLES.read_bytes()))
     for name in MEMORIES:
         save(kept(name), folder / f"{name}.json")
     save(of_honesty(exam("dev"), system="oracle", ended=FAILED), folder / "errored.json")

@@ -16,7 +16,7 @@ from runner.reports.site._honesty import set_path
 from runner.reports.site._page import Entry
 from runner.reports.site._who import asks_model, model, system, told_apart
 from runner.suites.honesty_learning import LessonVerdict
-from runner.suites.memory_honesty import Estimate, Exam, HonestyVerdict
+from runner.suites.memory_honesty import Exam, HonestyVerdict
 from runner.suites.registry import suite_of
 from runner.suites.trip_vs_move import Verdict
 from runner.suites.update_gate import RULES, GateVerdict, SetScore
@@ -139,7 +139,7 @@ def _rows(report: Report) -> tuple[Sequence[Column], list[tuple[Cell, ...]]]:
                    text("coverage"), text("bar")]  # fmt: skip
         return columns, list(_gate(verdict)) if isinstance(verdict, GateVerdict) else []
     if report.suite == "memory-honesty":
-        columns = [text("wrong of answered, 95%"), text("answered"), text("answerable right"),
+        columns = [text("wrong of answered"), text("answered"), text("answerable right"),
                    text("neighbours refused"), text("graded")]  # fmt: skip
         return columns, list(_honesty(verdict)) if isinstance(verdict, HonestyVerdict) else []
     columns = [text("vault"), text("run"), text("week 2: wrong of answered"),
@@ -189,21 +189,14 @@ def _honesty(verdict: HonestyVerdict) -> Iterator[tuple[Cell, ...]]:
         yield (*(NOTHING for _ in "1234"), graded, rest)
         return
     found = result.metrics
-    wrong = result.intervals.all.get("wrong_rate")
     yield (
-        words(f"{found.wrong} of {found.answered}{_interval(wrong)}"),
+        rate(found.wrong, found.answered),
         rate(found.answered, found.n),
         rate(found.answerable_right.hits, found.answerable_right.of),
         rate(found.neighbours_refused.hits, found.neighbours_refused.of),
         graded,
         rest,
     )
-
-
-def _interval(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return ""
-    return f" [{100 * estimate.low:.0f}–{100 * estimate.high:.0f}%]"
 
 
 def _learning(verdict: LessonVerdict) -> Iterator[tuple[Cell, ...]]:
