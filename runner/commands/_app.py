@@ -33,6 +33,7 @@ from runner.commands import (
     trip_vs_move,
     update_gate,
     verify,
+    view,
 )
 from runner.errors import BenchError, UsageError
 from runner.plain import plain
@@ -74,6 +75,7 @@ app.command("grade")(grade.grade)
 app.command("rescore")(rescore.rescore)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("view")(view.view)
 app.command("verify")(verify.verify)
 app.command("history")(history.history)
 app.command("rerun")(rerun.rerun)
