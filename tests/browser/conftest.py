@@ -24,7 +24,7 @@ PARTICLES = Path(__file__).parent / "data" / "particles-mid-trip.json.gz"
 wrote: its runs cannot be made without its container."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium; without a sandbox of its own, which root has not."""
     path = shutil.which("chromium")

@@ -4,8 +4,6 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.reports.sealing import SUFFIX
-
 Listing = Mapping[str, tuple[int, int, int]]
 """Of each file its size, its time in nanoseconds and its number: a report that is written anew has
 another number."""
@@ -21,20 +19,18 @@ def reports(folder: Path) -> list[Path]:
 
 
 def scan(folder: Path) -> Listing:
-    """What the pages depend on: reports, sealed answers, cassettes. Empty where there is no folder.
-
-    A file that goes away meanwhile is left out.
+    """All that lies in it: reports, sealed answers, and cassettes by whatever name a report has for
+    them. Empty where there is no folder; a file that goes away meanwhile is left out.
     """
     found: dict[str, tuple[int, int, int]] = {}
-    for pattern in ("*.json", f"*{SUFFIX}", "*.cassette"):
-        for path in folder.glob(pattern):
-            if path.name.startswith("."):
-                continue  # being written: its place is taken at once
-            try:
-                told = path.stat()
-            except OSError:
-                continue
-            found[path.name] = (told.st_size, told.st_mtime_ns, told.st_ino)
+    for path in folder.glob("*"):
+        if path.name.startswith("."):
+            continue  # being written: its place is taken at once
+        try:
+            told = path.stat()
+        except OSError:
+            continue
+        found[path.name] = (told.st_size, told.st_mtime_ns, told.st_ino)
     return found
 
 

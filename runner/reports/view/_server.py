@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import html
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -143,7 +144,7 @@ _FIRST = (
 async def _page(request: web.Request) -> web.Response:
     pages = request.app[_PAGES]
     name = request.match_info.get("name", "index.html")
-    if not pages.version:
+    if not pages.files:
         return _html(_living(_FIRST, pages), status=200 if name == "index.html" else 503)
     # A name, and no path: what is not among the files is nowhere.
     body = pages.files.get(name)
@@ -202,7 +203,7 @@ async def _renew(folder: Path, out: Path, now: str, pages: Pages) -> None:
     try:
         stdout, stderr = await process.communicate()
     finally:
-        _end(process)
+        await _end(process)
     pages.version = now
     if process.returncode != 0:
         last = stderr.decode(errors="replace").strip().splitlines()[-1:] or ["no word"]
@@ -210,15 +211,17 @@ async def _renew(folder: Path, out: Path, now: str, pages: Pages) -> None:
         return
     made = orjson.loads(stdout)
     pages.files = dict(_read(out))
+    shutil.rmtree(out)
     pages.faults = tuple(made["faults"])
     pages.reports, pages.runs = made["reports"], made["runs"]
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process) -> None:
     """Leave nothing of it behind, on every way out."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 def _read(out: Path) -> Iterator[tuple[str, bytes]]:

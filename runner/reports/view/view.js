@@ -51,9 +51,9 @@ const look = async () => {
   try {
     const told = await (await fetch("version", { cache: "no-store" })).json();
     if (!told.version || told.version === shown) return;
-    // Before the first pages there was nothing to keep.
-    if (shown === "") location.reload();
-    else await refresh(told);
+    // Before the first pages there was nothing to keep, and no style.
+    if (document.querySelector("link[rel=stylesheet]")) await refresh(told);
+    else location.reload();
   } catch {
     say("The bench is not serving any more; this is what it showed last.");
   } finally {

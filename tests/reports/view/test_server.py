@@ -97,6 +97,15 @@ async def test_before_the_first_pages_it_says_so(client: ClientSession) -> None:
         assert "Making pages" in await answer.text()
 
 
+async def test_where_no_page_could_be_made_it_says_why(client: ClientSession) -> None:
+    broken = Pages("v1", faults=("The pages could not be made: no room",))
+    async with _listening(broken, 0) as address, client.get(address) as answer:
+        text = await answer.text()
+        assert answer.status == 200
+        assert "no room" in text
+        assert 'data-version="v1"' in text
+
+
 async def test_a_port_that_is_taken_is_told(address: str) -> None:
     port = int(address.rsplit(":", 1)[1].strip("/"))
     with pytest.raises(CannotStart, match=f"Port {port}"):
