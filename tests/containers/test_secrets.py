@@ -104,9 +104,9 @@ class Onlooker(threading.Thread):
                 continue
             name = command.split(b"\0")[0].decode().rpartition("/")[2]
             names = {line.partition(b"=")[0].decode() for line in environment.split(b"\0") if line}
-            if "_LIBCONTAINER_INITPIPE" in names:
-                continue  # still the engine's own, about to become the container's
-            self.environments.setdefault((role, name), set()).update(names)
+            # Until it becomes the container's, the engine's own process has its own variables.
+            if (name, command.split(b"\0")[1:2]) != ("runc", [b"init"]):
+                self.environments.setdefault((role, name), set()).update(names)
             self.text += [
                 command.decode("utf-8", "replace"),
                 environment.decode("utf-8", "replace"),
